@@ -62,13 +62,13 @@ describe('a background notification', () => {
     expect((await deliver(topic, { http_headers }, aps)).aps).toEqual({ 'content-available': 1 });
   });
 
-  it.each(asked)('is an alert that the extension may suppress, with the entitlement: %j', async (aps) => {
+  it.each(asked)('becomes a suppressible alert if the app has the filtering entitlement: %j', async (aps) => {
     const delivered = await deliver(filteringTopic, { http_headers }, aps);
     expect(delivered).toMatchObject({ type: 'alert', priority: '5' });
     expect(delivered.aps).toEqual({ alert: { title: 'New notification' }, 'mutable-content': 1 });
   });
 
-  it('leaves alerts of either app unchanged', async () => {
+  it('differs from an alert, which is delivered unchanged to apps with and without the entitlement', async () => {
     const aps = { 'mutable-content': 1, alert: { title: 'New notification' }, sound: 'default' };
     for (const appId of [topic, filteringTopic]) {
       expect(await deliver(appId, {}, aps)).toMatchObject({ type: 'alert', priority: '10', aps });

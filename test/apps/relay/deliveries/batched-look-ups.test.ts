@@ -12,7 +12,7 @@ eachPostgres((backend) => {
   });
   afterAll(() => relay.close());
 
-  it('looks up the devices of all requests of one event-loop tick in one query', async () => {
+  it('looks up the devices of all requests in an event-loop tick with one query', async () => {
     const tokens = Array.from({ length: requests }, (_, index) => `fcm-of-one-turn-${index}`);
     const ids = await Promise.all(tokens.map((token) => relay.addFcm(token)));
     // A server's first request also looks up the server.
@@ -23,7 +23,7 @@ eachPostgres((backend) => {
       /select .*"token".* from "relay_devices"/.test(sql),
     );
     queries.mockRestore();
-    // Expects at least one look-up, because a fast machine may handle all requests in one tick.
+    // At least one: a fast machine may handle all requests in one tick.
     expect(lookUps.length).toBeGreaterThan(0);
     expect(lookUps.length).toBeLessThan(requests / 2);
     expect(answers.flatMap(({ body }) => body.results.map(({ status }) => status))).toEqual(

@@ -51,14 +51,14 @@ async function startWith(closeAt: number, close: Close, fcmTimeoutMilliseconds =
 }
 
 const closings: readonly [string, Close][] = [
-  ['ends it', (socket) => socket.end()],
-  ['drops it', (socket) => socket.destroy()],
-  ['resets it', (socket) => socket.resetAndDestroy()],
+  ['ends the connection', (socket) => socket.end()],
+  ['destroys the connection', (socket) => socket.destroy()],
+  ['resets the connection', (socket) => socket.resetAndDestroy()],
 ];
 
-describe('a connection that FCM closes as it is used again', () => {
+describe('an idle connection to FCM', () => {
   it.each(closings.flatMap(([name, close]) => [0, 3600].map((seconds) => ({ name, close, seconds }))))(
-    'is replaced at once if FCM $name, with a time to live of $seconds s',
+    'is replaced immediately if FCM $name on its next use, with a TTL of $seconds s',
     async ({ close, seconds }) => {
       const { seen, notify } = await startWith(2, close);
       expect(await notify({ ttl_seconds: seconds })).toMatchObject({ status: 'sent' });
@@ -72,21 +72,21 @@ describe('a connection that FCM closes as it is used again', () => {
   );
 });
 
-describe('a request that FCM may have processed is not resent at once', () => {
-  it.each(closings)('if FCM %s at the first request', async (_name, close) => {
+describe('a request that FCM may have processed', () => {
+  it.each(closings)('is queued if FCM %s at the first request of a connection', async (_name, close) => {
     const { seen, notify } = await startWith(1, close);
     expect(await notify({})).toMatchObject({ status: 'queued', reason: 'BROKEN_OFF' });
     expect(seen).toHaveLength(1);
   });
 
-  it('if FCM does not answer in time on a connection that worked', async () => {
+  it('is queued if FCM does not answer in time on a connection that worked', async () => {
     const { seen, notify } = await startWith(2, () => undefined, 300);
     expect(await notify({})).toMatchObject({ status: 'sent' });
     expect(await notify({})).toMatchObject({ status: 'queued', reason: 'TIMED_OUT' });
     expect(seen).toHaveLength(2);
   });
 
-  it.each(closings)('if FCM %s within its answer', async (_name, close) => {
+  it.each(closings)('is queued if FCM %s in the middle of its response', async (_name, close) => {
     const answerInPart: Close = (socket) =>
       socket.write('HTTP/1.1 200 O', () => setImmediate(() => close(socket)));
     const { seen, notify } = await startWith(2, answerInPart);
@@ -96,7 +96,7 @@ describe('a request that FCM may have processed is not resent at once', () => {
   });
 });
 
-describe('the connection for an access token that Google closes', () => {
+describe('a connection for an access token', () => {
   /** Starts a relay with a token endpoint that closes this many connections before it issues tokens. */
   async function startWithTokens(closings: number, close: Close) {
     let tokenRequests = 0;
@@ -125,7 +125,7 @@ describe('the connection for an access token that Google closes', () => {
   }
 
   it.each(closings)(
-    'is replaced at once if Google %s, so that no notification is lost',
+    'is replaced immediately if Google %s, so that no notification is lost',
     async (_name, close) => {
       const { notify, count } = await startWithTokens(1, close);
       expect(await notify()).toMatchObject({ status: 'sent' });
@@ -133,7 +133,7 @@ describe('the connection for an access token that Google closes', () => {
     },
   );
 
-  it('is not replaced endlessly', async () => {
+  it('is replaced only once if Google keeps closing connections', async () => {
     const { notify, count } = await startWithTokens(9, (socket) => socket.destroy());
     expect(await notify()).toMatchObject({ reason: 'OAUTH_UNAVAILABLE' });
     expect(count()).toBe(2);

@@ -9,7 +9,7 @@ const later = 30_000;
 let relay: DeliveriesUnderTest;
 afterEach(() => relay.close());
 
-it('notifications that a server sent before its suspension are rejected when they are due', async () => {
+it('rejects queued notifications of a suspended server when they are due', async () => {
   relay = await startDeliveriesUnderTest({ clock: () => time.now, timings: { delayDivisor: 1 } });
   const { database, server } = relay;
   if (server === undefined) throw new Error('the relay has no server');
@@ -33,7 +33,7 @@ it('notifications that a server sent before its suspension are rejected when the
     /waxwing_deliveries_total\{vendor="fcm",outcome="rejected",reason="SERVER_DEACTIVATED"\} 1/,
   );
 
-  // The server's notifications are delivered once it is active again, including queued retries.
+  // Once the server is active again, its notifications are delivered, including retries.
   const after = (await relay.notify([request])).body.results[0];
   expect(after).toMatchObject({ status: 'queued' });
   time.now += later;

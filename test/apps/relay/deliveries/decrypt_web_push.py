@@ -1,6 +1,6 @@
-"""Decrypts a Web Push body with python3-cryptography, by RFC 8291 and RFC 8188.
+"""Decrypts a Web Push body with python3-cryptography, according to RFC 8291 and RFC 8188.
 
-Reads JSON from standard input: private_key, auth and body, each in base64url. Writes the plaintext.
+Reads JSON from standard input: private_key, auth and body, each in base64url. Writes the plaintext to standard output.
 """
 
 import base64

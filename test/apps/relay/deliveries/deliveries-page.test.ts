@@ -16,7 +16,7 @@ import { DeliveryMetrics } from '#relay/deliveries/delivery-metrics.js';
 
 const page = readFileSync(new URL('../../../../docs/deliveries.md', import.meta.url), 'utf8');
 
-/** Parses the rows under a heading: the names in backquotes in the first cell, and the other cells. */
+/** Parses the table rows under a heading. Returns the names in backquotes in the first cell, and the other cells. */
 function rowsUnder(heading: string): [names: string[], rest: string][] {
   const [, section = ''] = page.split(`\n## ${heading}\n`);
   const [own = ''] = section.split('\n## ');
@@ -26,7 +26,7 @@ function rowsUnder(heading: string): [names: string[], rest: string][] {
   });
 }
 
-describe('the page about deliveries', () => {
+describe('docs/deliveries.md', () => {
   it('lists the settings with their defaults', () => {
     const read: string[] = [];
     const environment = new Proxy({}, { get: (_target, name) => void read.push(String(name)) });
@@ -74,14 +74,14 @@ describe('the page about deliveries', () => {
     expect(page).toContain(`${relayReceiptsPath}?ids=UUID,UUID\` (up to ${maximumReceiptIds})`);
   });
 
-  it('lists every status, and every party that may be at fault', () => {
+  it('lists every status and every fault', () => {
     const rows = rowsUnder('Request fields and delivery statuses').slice(4);
     expect(rows.flatMap(([names]) => names)).toEqual(deliveryStatuses);
     const [, rejected = ''] = rows.find(([names]) => names.includes('rejected')) ?? [];
     for (const fault of deliveryFaults) expect(rejected).toContain(`\`${fault}\``);
   });
 
-  it('lists every metric of deliveries', async () => {
+  it('lists every delivery metric', async () => {
     const metrics = new Metrics();
     const none = [...(await metrics.text()).matchAll(/^# HELP (\w+)/gm)].map(([, name]) => name);
     new DeliveryMetrics(metrics);
