@@ -12,7 +12,7 @@ afterEach(async () => {
   relay = undefined;
 });
 
-/** Starts a relay with a Google stand-in that sends long answers. */
+/** Starts a relay with a Google stand-in that sends long responses. */
 async function start(): Promise<DeliveriesUnderTest> {
   google = await TalkativeGoogle.start();
   relay = await startDeliveriesUnderTest({
@@ -28,8 +28,8 @@ async function start(): Promise<DeliveriesUnderTest> {
   return relay;
 }
 
-describe('an answer of Google that is longer than usual', () => {
-  it('yields no reason if it is a refusal, and the connection stays in use', async () => {
+describe('an unusually long response from Google', () => {
+  it('has an unknown reason, but its connection is reused', async () => {
     const { addFcm, notify } = await start();
     const id = await addFcm('fcm-1');
     google.messages.more = 20 * 1024;
@@ -37,11 +37,11 @@ describe('an answer of Google that is longer than usual', () => {
       const { body } = await notify([fcmRequest(id)]);
       expect(body.results[0]).toMatchObject({ status: 'rejected', reason: 'UNKNOWN' });
     }
-    // One connection for access tokens and one for messages.
+    // The relay uses one connection for access tokens and one for messages.
     expect(google.connections).toBe(2);
   });
 
-  it('is not read to its end if it never ends', async () => {
+  it('is not read to the end if it is endless', async () => {
     const { addFcm, notify } = await start();
     const id = await addFcm('fcm-1');
     google.messages.more = Number.POSITIVE_INFINITY;
@@ -53,7 +53,7 @@ describe('an answer of Google that is longer than usual', () => {
     [200, 20 * 1024],
     [200, Number.POSITIVE_INFINITY],
     [400, Number.POSITIVE_INFINITY],
-  ])('is not an access token (HTTP %i, %d bytes more)', async (status, more) => {
+  ])('is not accepted as an access token (HTTP %i, %d additional bytes)', async (status, more) => {
     const { addFcm, notify } = await start();
     const id = await addFcm('fcm-1');
     google.oauth = { status, more };

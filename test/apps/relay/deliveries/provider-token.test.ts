@@ -45,7 +45,7 @@ eachBackend((backend) => {
       expect(decodeJwt(jwt)).toEqual({ iss: 'TEAM123456', iat: time.now / 1000 });
     });
 
-    it('is shared by all processes, even if they start concurrently, and is encrypted at rest', async () => {
+    it('is encrypted at rest and shared by all processes, even if they start concurrently', async () => {
       const { database, tokens } = await setUp(5);
       const held = await Promise.all(tokens.map((token) => token.get()));
       expect(new Set(held).size).toBe(1);
@@ -54,7 +54,7 @@ eachBackend((backend) => {
       expect(JSON.stringify(rows)).not.toContain(held[0]?.slice('bearer '.length));
     });
 
-    it('is renewed before the hour is over, by one process for all', async () => {
+    it('is renewed once for all processes within an hour', async () => {
       const { tokens, time } = await setUp(3);
       const [first] = await Promise.all(tokens.map((token) => token.get()));
       time.now += 44 * minute;
@@ -65,7 +65,7 @@ eachBackend((backend) => {
       expect(renewed[0]).not.toBe(first);
     });
 
-    it('is replaced at most once in twenty minutes if Apple calls it too old', async () => {
+    it('is replaced at most once per 20 minutes if Apple rejects it as too old', async () => {
       const { tokens, time } = await setUp(2);
       const first = await tokens[0]?.get();
       time.now += 19 * minute;
@@ -80,13 +80,13 @@ eachBackend((backend) => {
       expect(await tokens[1]?.get()).toBe(second);
     });
 
-    it('is used by a process whose clock is slightly behind that of the minting process', async () => {
+    it("is accepted by a process whose clock is slightly behind the minting process's clock", async () => {
       const { tokens, startProcess } = await setUp(1);
       const first = await tokens[0]?.get();
       expect(await startProcess(-30_000).get()).toBe(first);
     });
 
-    it('is the one stored first when two processes mint at once, even if its mint started later', async () => {
+    it('is the first stored token if two processes mint at the same time', async () => {
       const { store, time } = await setUp(0);
       const olderThan = time.now - 45 * minute;
       const first = { authorization: 'bearer first', mintedAt: time.now };
@@ -96,7 +96,7 @@ eachBackend((backend) => {
       expect(await store.find('fingerprint')).toEqual(first);
     });
 
-    it('is used from memory while the database is down, as long as Apple accepts it', async () => {
+    it('is used from memory for up to an hour while the database is down', async () => {
       const { database, tokens, time } = await setUp(1);
       const first = await tokens[0]?.get();
       await database.close();
@@ -106,7 +106,7 @@ eachBackend((backend) => {
       await expect(tokens[0]?.get()).rejects.toThrow();
     });
 
-    it('is replaced if the clock was set back since it was minted', async () => {
+    it('is replaced if the clock has been set back since it was minted', async () => {
       const { tokens, time } = await setUp(1);
       const first = await tokens[0]?.get();
       time.now -= 120 * minute;
@@ -117,7 +117,7 @@ eachBackend((backend) => {
 
 describe('two relays on one PostgreSQL', () => {
   eachPostgres((postgres) => {
-    it('share one provider token for APNs, also after APNs called it too old', async () => {
+    it('share one APNs provider token, even after APNs rejected it as too old', async () => {
       const databaseUrl = await postgres.freshUrl();
       const time = { now: Date.UTC(2026, 0, 5, 12) };
       const clock = () => time.now;

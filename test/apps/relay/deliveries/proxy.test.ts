@@ -31,7 +31,7 @@ async function withProxy(url: string, use: (relay: DeliveriesUnderTest) => Promi
 }
 
 describe('a relay with RELAY_PROXY', () => {
-  it('reaches both vendors and Google’s OAuth server only through the proxy', async () => {
+  it('connects to APNs, FCM and Google’s OAuth server only through the proxy', async () => {
     await withProxy(proxy.url.replace('//', '//user:hunter%202@'), async (relay) => {
       const ids = [await relay.addFcm('token'), await relay.addApns(apnsToken(1))] as const;
       const { body } = await relay.notify([fcmRequest(ids[0]), apnsRequest(ids[1])]);
@@ -46,7 +46,7 @@ describe('a relay with RELAY_PROXY', () => {
     });
   });
 
-  it('keeps notifications while the proxy refuses, and logs its answer', async () => {
+  it('queues notifications and logs the response while the proxy refuses tunnels', async () => {
     await withProxy(proxy.url, async (relay) => {
       const ids = [await relay.addFcm('other'), await relay.addApns(apnsToken(2))] as const;
       const { body } = await relay.notify([fcmRequest(ids[0]), apnsRequest(ids[1])]);
@@ -61,7 +61,7 @@ describe('a relay with RELAY_PROXY', () => {
     });
   });
 
-  it('reaches only listed push services through the proxy, by their names', async () => {
+  it('connects through the proxy only to listed push services, by name', async () => {
     const vendors = await startVendors({ dataDir: mkdtempSync(join(tmpdir(), 'waxwing-proxied-')) });
     const { host, port } = new URL(vendors.urls.webPush);
     const entry = { name: 'web', contact: 'mailto:operator@relay.example', hosts: [`localhost:${port}`] };
@@ -91,7 +91,7 @@ describe('a relay with RELAY_PROXY', () => {
     }
   });
 
-  it('logs that the proxy cannot be reached', async () => {
+  it('logs that it cannot reach the proxy', async () => {
     await withProxy('http://127.0.0.1:1', async (relay) => {
       await relay.notify([apnsRequest(await relay.addApns(apnsToken(3)))]);
       expect(relay.log.text()).toContain('the proxy of RELAY_PROXY cannot be reached: nothing listens there');
@@ -99,7 +99,7 @@ describe('a relay with RELAY_PROXY', () => {
   });
 
   it.each(['socks5://user:hunter2@127.0.0.1', 'http://user:hunter2%@127.0.0.1:3128', 'hunter2'])(
-    'is refused if it is not the URL of a proxy, and is not shown: %s',
+    'does not start if the setting is not the URL of a proxy, and does not show it: %s',
     (url) => {
       const read = () => readRelayEnvironment({ RELAY_PROXY: url });
       expect(read).toThrow(ConfigurationError);

@@ -12,7 +12,7 @@ import { deliveryTo, type SenderUnderTestOptions, send, senderUnderTest } from '
 const toClose: (() => unknown)[] = [];
 let dir: string;
 let tls: { certificate: string; privateKey: string; ca: string };
-/** The target of redirects. Its connections are counted. */
+/** Target of redirects. Counts its connections. */
 let listener: Server;
 let port: number;
 let dialled = 0;
@@ -45,7 +45,7 @@ function newSender(options: SenderUnderTestOptions): WebPushSender {
 describe('a push service that misbehaves', () => {
   type Behavior = (socket: Socket) => void;
 
-  /** Starts a TLS server on this machine, which the sender may reach. */
+  /** Starts a TLS server on this machine, and a sender that may connect to it. */
   async function serve(behave: Behavior, timeoutMilliseconds = 300) {
     let connections = 0;
     const server = createTlsServer({ cert: tls.certificate, key: tls.privateKey }, (socket) => {
@@ -76,7 +76,7 @@ describe('a push service that misbehaves', () => {
   it.each([
     ['never answers', () => undefined, 'TIMED_OUT'],
     [
-      'sends its head byte by byte',
+      'sends its headers byte by byte',
       (socket) => {
         const timer = setInterval(() => socket.write('x'), 20);
         socket.write('HTTP/1.1 201 Created\r\nx-slow: ');
@@ -85,9 +85,9 @@ describe('a push service that misbehaves', () => {
       'TIMED_OUT',
     ],
     ['closes the connection', (socket) => socket.destroy(), 'BROKEN_OFF'],
-    ['answers something else', answer('220 mail.example ESMTP\r\n'), 'BROKEN_OFF'],
+    ['does not speak HTTP', answer('220 mail.example ESMTP\r\n'), 'BROKEN_OFF'],
     [
-      'sends a head without end',
+      'sends endless headers',
       (socket) => {
         const line = `x-long: ${'x'.repeat(1000)}\r\n`;
         socket.write('HTTP/1.1 201 Created\r\n');
@@ -112,12 +112,12 @@ describe('a push service that misbehaves', () => {
   };
   const cut: Behavior = (socket) => socket.destroy();
   it.each([
-    ['201 Created', 'that comes byte by byte', trickle, { kind: 'accepted' }],
+    ['201 Created', 'that arrives byte by byte', trickle, { kind: 'accepted' }],
     ['201 Created', 'that breaks off', cut, { kind: 'accepted' }],
-    ['410 Gone', 'that comes byte by byte', trickle, { reason: 'SUBSCRIPTION_GONE' }],
+    ['410 Gone', 'that arrives byte by byte', trickle, { reason: 'SUBSCRIPTION_GONE' }],
     ['410 Gone', 'that breaks off', cut, { reason: 'SUBSCRIPTION_GONE' }],
   ] as [string, string, Behavior, object][])(
-    'is judged by its status if it answers %s with a body %s, and held back after three',
+    'gets the outcome of its status for %s with a body %s, but is paused after three such responses',
     async (status, _how, sendBody, judged) => {
       let requests = 0;
       const { sender, endpoint } = await serve((socket) =>
@@ -164,7 +164,7 @@ describe('a push service that misbehaves', () => {
     },
   );
 
-  it('gets nothing if it has a certificate for another name', async () => {
+  it('gets no data if its certificate is not trusted', async () => {
     const seen: string[] = [];
     const { sender, endpoint } = await serve((socket) =>
       socket.on('data', (data) => seen.push(String(data))),
@@ -175,7 +175,7 @@ describe('a push service that misbehaves', () => {
     void sender;
   });
 
-  it('is held back after three requests without an answer, and probed by one request later', async () => {
+  it('is paused after three requests without a response, then probed with one request', async () => {
     let now = Date.now();
     const { endpoint, connections } = await serve((socket) => socket.destroy());
     const sender = newSender({
@@ -200,7 +200,7 @@ describe('a push service that misbehaves', () => {
     expect(connections()).toBe(4);
   });
 
-  it('is probed after ten seconds also if many requests were in flight when it failed', () => {
+  it('is probed after ten seconds even if many requests were in flight when it failed', () => {
     let now = 0;
     const breaker = new HostBreaker(() => now);
     const inFlight = Array.from({ length: 64 }, () => breaker.admit());
@@ -229,7 +229,7 @@ describe('a push service that misbehaves', () => {
     expect(connections()).toBe(0);
   });
 
-  it('gets few requests at once if it never answers, and does not delay others', async () => {
+  it('gets few concurrent requests if it never answers, and does not delay other push services', async () => {
     const slow = await serve(() => undefined, 1000);
     const quick = await serve((socket) => {
       socket.on('data', () => socket.write('HTTP/1.1 201 Created\r\ncontent-length: 0\r\n\r\n'));
@@ -247,7 +247,7 @@ describe('a push service that misbehaves', () => {
     expect(overloaded.length).toBeGreaterThan(280);
   });
 
-  it('gets a burst of notifications at once if it is new to the relay and answers', async () => {
+  it('gets a burst of notifications immediately if it is new to the relay and answers', async () => {
     const quick = await serve((socket) => {
       socket.on('data', () => socket.write('HTTP/1.1 201 Created\r\ncontent-length: 0\r\n\r\n'));
     }, 30_000);
@@ -256,7 +256,7 @@ describe('a push service that misbehaves', () => {
     expect(quick.connections()).toBeLessThanOrEqual(64);
   });
 
-  it('cannot use up the requests of others with many host names', async () => {
+  it("cannot use up other push services' slots with many host names", async () => {
     const quick = await serve((socket) => {
       socket.on('data', () => socket.write('HTTP/1.1 201 Created\r\ncontent-length: 0\r\n\r\n'));
     });
