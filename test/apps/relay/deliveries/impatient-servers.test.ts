@@ -6,14 +6,14 @@ import { lockWaiters } from '../../../support/lock-waiters.js';
 import { eachPostgres } from '../../../support/test-databases.js';
 import { fcmRequest, realmUuid, startDeliveriesUnderTest } from './deliveries-under-test.js';
 
-describe('a server that gives up while the database does not answer', () => {
+describe('a server that disconnects while the database does not answer', () => {
   eachPostgres((postgres) => {
-    it('causes no second notification when it repeats the request', async () => {
+    it('causes no duplicate notifications when it repeats the request', async () => {
       const relay = await startDeliveriesUnderTest({ databaseUrl: await postgres.freshUrl() });
       onTestFinished(() => relay.close());
       const { app, arrived, authorization, database, metrics, notify, settled } = relay;
       const requests = [fcmRequest(await relay.addFcm('fcm-1')), fcmRequest(await relay.addFcm('fcm-2'))];
-      // Caches the server and its realm, so that only the look-up of the devices waits for the lock below.
+      // Caches the server and its realm, so that only the device look-up waits for the lock below.
       await notify([]);
       const url = await app.listen({ host: '127.0.0.1', port: 0 });
       const lock = new HeldOpen();

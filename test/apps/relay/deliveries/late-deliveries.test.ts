@@ -45,7 +45,7 @@ function gate<Value>(): Gate<Value> {
   return { opened, open, fail };
 }
 
-/** A request's real first attempt, with a vendor and a database that answer when the test allows it. */
+/** Returns a function that delivers a request. The test decides when the vendor and the database respond. */
 function deliveringWith(options: {
   attempt: () => Promise<Outcome>;
   record: (items: readonly FirstOutcome[]) => Promise<Outcome[]>;
@@ -76,8 +76,8 @@ function deliveringWith(options: {
   return (request: object) => delivering.deliver(requester, [request as PushRequest], waiting);
 }
 
-describe('a delivery that ends after its request was answered', () => {
-  it('is stored only after the outcome in the answer, which would otherwise overwrite it', async () => {
+describe('a delivery that ends after the response to the server', () => {
+  it('is stored only after the reported outcome, which would otherwise overwrite it', async () => {
     const vendor = gate<Outcome>();
     const database = gate<void>();
     const written: string[] = [];
@@ -93,7 +93,7 @@ describe('a delivery that ends after its request was answered', () => {
       recordLate: (outcome) => written.push(outcome.kind),
     });
     const answered = deliver(fcmRequest(await relay.addFcm('fcm-late')));
-    // The vendor answers after the budget is spent, while the database still stores the first outcome.
+    // The vendor responds after the budget is spent, while the database still stores the first outcome.
     await recording.opened;
     vendor.open(sent);
     await nextTurn();
@@ -104,7 +104,7 @@ describe('a delivery that ends after its request was answered', () => {
     expect(written).toEqual(['retry', 'sent']);
   });
 
-  it('does not count as queued if storing it failed', async () => {
+  it('does not count as queued if the retry could not be stored', async () => {
     const vendor = gate<Outcome>();
     const late: unknown[] = [];
     const deliver = deliveringWith({
@@ -122,8 +122,8 @@ describe('a delivery that ends after its request was answered', () => {
   });
 });
 
-describe('a repeat of a notification that cannot be stored', () => {
-  it('is stored instead, however late the first one fails', async () => {
+describe('a duplicate of a notification whose outcome cannot be stored', () => {
+  it('is stored as a retry, even if the first request fails late', async () => {
     const database = gate<void>();
     const stored: (readonly FirstOutcome[])[] = [];
     let records = 0;

@@ -13,7 +13,7 @@ const dayMilliseconds = 86_400_000;
 const now = 1_800_000_000_000;
 
 eachBackend((backend) => {
-  it('receipts are forgotten a day after they were settled, three if the job was lost, many at a time', async () => {
+  it('deletes receipts one day after they settled, and queued receipts without a job after three days', async () => {
     const database = await backend.open<RelayTables>({ migrations: relayMigrations });
     const receipts = [
       { status: 'sent', days: 1, count: 1 },
@@ -44,7 +44,7 @@ eachBackend((backend) => {
     expect(await store.forgetOld(now, new AbortController().signal)).toBe(0);
   });
 
-  it('receipts from before they named the account take that of their device, or 0 if it is gone', async () => {
+  it('migrates receipts to the account of their device, or to account 0 without a device', async () => {
     const url = await backend.freshUrl();
     const { '0004-receipts-by-account': _newer, ...migrations } = deliveryMigrations.migrations;
     const older: MigrationSet = { ...deliveryMigrations, migrations };

@@ -13,7 +13,7 @@ import {
 } from './deliveries-under-test.js';
 
 const time = { now: Date.UTC(2026, 0, 5, 12) };
-// A new token each time, even if a test is retried, because deliveries are counted per token.
+// Each test run uses new tokens, even a retry, because deliveries are counted per token.
 let tokens = 0;
 const freshFcmToken = () => `fcm-${tokens++}`;
 eachBackend((backend) => {
@@ -30,7 +30,7 @@ eachBackend((backend) => {
   afterAll(() => relay.close());
 
   describe('a queued notification', () => {
-    it('is sent if an earlier version queued it, which named the account differently', async () => {
+    it('is sent if an earlier version queued it with the former name of the account field', async () => {
       const token = freshFcmToken();
       const id = await relay.addFcm(token);
       await relay.faults([{ vendor: 'fcm', token, status: 503, retry_after: 1, times: 1 }]);
@@ -48,7 +48,7 @@ eachBackend((backend) => {
       expect(await relay.arrived(token)).toHaveLength(1);
     });
 
-    it('is sent at its time, and its receipt says so', async () => {
+    it('is sent when it is due, and its receipt becomes "sent"', async () => {
       const token = freshFcmToken();
       const id = await relay.addFcm(token);
       await relay.faults([{ vendor: 'fcm', token, status: 503, retry_after: 120, times: 1 }]);
@@ -61,7 +61,7 @@ eachBackend((backend) => {
         {
           notification_id: notificationId,
           device_id: id,
-          // Rounded, because the test parses the answer with JSON.parse.
+          // Rounded, because the test parses the response with JSON.parse.
           push_account_id: Number(pushAccountId),
           status: 'queued',
           reason: 'UNAVAILABLE',
@@ -81,7 +81,7 @@ eachBackend((backend) => {
       expect(await relay.receipts([notificationId])).toMatchObject([{ status: 'sent', attempts: 2 }]);
     });
 
-    it('expires the device if the token is dead, and its receipt says gone', async () => {
+    it('expires the device if the token is dead, and its receipt becomes "gone"', async () => {
       const token = 'fcm-dies-later';
       const id = await relay.addFcm(token);
       await relay.faults([
@@ -97,7 +97,7 @@ eachBackend((backend) => {
       expect((await relay.device(id)).expired_at).toBe(time.now);
     });
 
-    it('is not tried if its token was found dead meanwhile', async () => {
+    it('is not sent if its token has been found dead meanwhile', async () => {
       const token = 'fcm-died-meanwhile';
       const id = await relay.addFcm(token);
       await relay.faults([{ vendor: 'fcm', token, status: 503, times: 1 }]);
@@ -113,7 +113,7 @@ eachBackend((backend) => {
       expect(await relay.arrived(token)).toEqual([]);
     });
 
-    it('is not called gone if the dead token was registered again meanwhile', async () => {
+    it('is rejected, not gone, if the phone registers the dead token again meanwhile', async () => {
       const token = 'fcm-comes-back';
       const id = await relay.addFcm(token);
       await relay.faults([
@@ -137,7 +137,7 @@ eachBackend((backend) => {
       expect((await relay.device(id)).expired_at).toBeNull();
     });
 
-    it('expires with its TTL, and is not tried afterwards', async () => {
+    it('is rejected when its TTL ends, and not sent afterwards', async () => {
       const token = 'fcm-short-lived';
       const id = await relay.addFcm(token);
       await relay.faults([{ vendor: 'fcm', token, status: 503 }]);
@@ -154,7 +154,7 @@ eachBackend((backend) => {
       expect(await relay.arrived(token)).toEqual([]);
     });
 
-    it('is tried once more if it is a dead letter and an operator retries its job', async () => {
+    it('is sent if it is a dead letter and an operator retries its job', async () => {
       const token = freshFcmToken();
       const id = await relay.addFcm(token);
       await relay.faults([{ vendor: 'fcm', token, status: 503 }]);
@@ -171,7 +171,7 @@ eachBackend((backend) => {
       expect(await ofThis()).toMatchObject({ status: 'sent' });
     });
 
-    it('has no attempts in its receipt if it was held back until it expired', async () => {
+    it('has zero attempts in its receipt if the credential is refused until it expires', async () => {
       const id = await relay.addApns(apnsToken(5), { appId: 'org.example.Held' });
       await relay.faults([{ vendor: 'apns', topic: 'org.example.Held', reason: 'InvalidProviderToken' }]);
       const { body } = await relay.notify([apnsRequest(id, { ttl_seconds: 150 })]);
@@ -185,14 +185,14 @@ eachBackend((backend) => {
       ]);
     });
 
-    it('is never stored if its time to live is zero', async () => {
+    it('is never stored if its TTL is zero', async () => {
       const id = await relay.addFcm('fcm-now');
       await relay.faults([{ vendor: 'fcm', token: 'fcm-now', status: 503 }]);
       const { body } = await relay.notify([fcmRequest(id, { ttl_seconds: 0 })]);
       expect(body.results).toEqual([{ status: 'rejected', reason: 'UNAVAILABLE', fault: 'vendor' }]);
     });
 
-    it('survives the process: another one delivers it', async () => {
+    it('is delivered by the next process after a restart', async () => {
       const databaseUrl = await backend.freshUrl();
       const first = await startDeliveriesUnderTest({ databaseUrl });
       const token = apnsToken(7);

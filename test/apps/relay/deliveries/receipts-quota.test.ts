@@ -2,7 +2,7 @@ import { relayReceiptsPath } from '@waxwing/protocol';
 import { expect, it } from 'vitest';
 import { startDeliveriesUnderTest } from './deliveries-under-test.js';
 
-it('a refused request for receipts costs one unit of the quota, and is refused before its ids are read when nothing is left', async () => {
+it('charges one unit of the quota for an invalid receipts request', async () => {
   const time = { now: Date.UTC(2026, 0, 5, 12) };
   const relay = await startDeliveriesUnderTest({
     clock: () => time.now,

@@ -13,7 +13,7 @@ import {
 
 const day = 24 * 60 * 60_000;
 const time = { now: Date.UTC(2026, 0, 5, 12) };
-// A new token each time, even if a test is retried, because deliveries are counted per token.
+// Each test run uses new tokens, even a retry, because deliveries are counted per token.
 let tokens = 0;
 const freshFcmToken = () => `fcm-${tokens++}`;
 const freshApnsToken = () => apnsToken(tokens++);
@@ -31,7 +31,7 @@ eachBackend((backend) => {
   afterAll(() => relay.close());
 
   describe('a repeated notification_id', () => {
-    it("gets the first one's answer and sends nothing again", async () => {
+    it('gets the response of the first request, and sends nothing again', async () => {
       const token = freshFcmToken();
       const id = await relay.addFcm(token);
       const request = fcmRequest(id, { notification_id: randomUUID().toUpperCase() });
@@ -41,7 +41,7 @@ eachBackend((backend) => {
       expect(await relay.arrived(token)).toHaveLength(1);
     });
 
-    it('within one request, or while the first is in flight, sends once', async () => {
+    it('sends once within one request, or while the first request is in flight', async () => {
       const token = freshApnsToken();
       const id = await relay.addApns(token);
       await relay.faults([{ vendor: 'apns', latency_ms: 50 }]);
@@ -52,7 +52,7 @@ eachBackend((backend) => {
       expect(await relay.arrived(token)).toHaveLength(1);
     });
 
-    it('is queued once when it is repeated within one request that has to wait', async () => {
+    it('is queued once if it is repeated while the vendor is busy', async () => {
       const id = await relay.addFcm('fcm-repeat-queued');
       await relay.faults([{ vendor: 'fcm', token: 'fcm-repeat-queued', status: 503 }]);
       const request = fcmRequest(id, { notification_id: randomUUID() });
@@ -66,7 +66,7 @@ eachBackend((backend) => {
       await relay.database.jobs.drop(jobs[0]?.id ?? '');
     });
 
-    it('reaches each device once when one id is used for all devices of a message', async () => {
+    it('reaches each device once if several devices share the id', async () => {
       const [one, other] = [freshFcmToken(), freshFcmToken()];
       const ids = [await relay.addFcm(one), await relay.addFcm(other)];
       const notification_id = randomUUID();
@@ -81,7 +81,7 @@ eachBackend((backend) => {
       ]);
     });
 
-    it('still lists the dead device for deletion, in case the first answer was lost', async () => {
+    it('lists the dead device for deletion again, in case the first response was lost', async () => {
       const id = await relay.addFcm('fcm-dead');
       await relay.faults([{ vendor: 'fcm', token: 'fcm-dead', reason: 'UNREGISTERED' }]);
       const request = fcmRequest(id, { notification_id: randomUUID() });
@@ -89,7 +89,7 @@ eachBackend((backend) => {
       expect((await relay.notify([request])).body.delete_device_ids).toEqual([id]);
     });
 
-    it('is known to the next process', async () => {
+    it('is recognized by the next process', async () => {
       const databaseUrl = await backend.freshUrl();
       const first = await startDeliveriesUnderTest({ databaseUrl });
       const request = fcmRequest(await first.addFcm('fcm-remembered'), { notification_id: randomUUID() });
@@ -153,14 +153,14 @@ eachBackend((backend) => {
       expect((await relay.receipts([notification_id])).length).toBe(3);
     });
 
-    it('are not promised for an impossible device id', async () => {
+    it('do not exist for an impossible device id', async () => {
       const notification_id = randomUUID();
       const { body } = await relay.notify([fcmRequest(1n << 60n, { notification_id })]);
       expect(body.results).toEqual([{ status: 'gone', reason: 'UNKNOWN_DEVICE' }]);
       expect(await relay.receipts([notification_id])).toEqual([]);
     });
 
-    it('still say "sent" for a repeat after its device has died', async () => {
+    it('stay "sent" for a repeat after the device has expired', async () => {
       const id = await relay.addFcm(freshFcmToken());
       const notification_id = randomUUID();
       await relay.notify([fcmRequest(id, { notification_id })]);
@@ -194,7 +194,7 @@ eachBackend((backend) => {
         `?ids=${Array.from({ length: 201 }, () => '9aa61d0b-8ce5-488d-8e9e-fedc346e6836').join(',')}`,
         'BAD_REQUEST',
       ],
-    ])('are refused for "%.40s" with %s', async (query, code) => {
+    ])('are refused for the query "%.40s" with %s', async (query, code) => {
       const { authorization } = relay;
       const answer = await relay.app.inject({
         method: 'GET',
