@@ -22,7 +22,7 @@ const keyId = (id: number) => id as PushKeyId;
 const rejected = { status: 'rejected', reason: 'PUSH_KEY_ENDED', fault: 'server' };
 
 eachBackend((backend) => {
-  describe('a key that a server ends while another account keeps its token', () => {
+  describe('a push key that a server ends', () => {
     const time = { now: start };
     let relay: DeliveriesUnderTest;
     let token: string;
@@ -74,14 +74,14 @@ eachBackend((backend) => {
         }),
       );
 
-    /** Makes the queued notifications due. Returns the keys of those that reached the phone. */
+    /** Runs the queued notifications. Returns the push key ids of the notifications that reached the phone. */
     async function arrivedKeys(): Promise<unknown[]> {
       time.now += 10 * minute;
       await idle(relay.database.jobs);
       return (await relay.arrived(token)).map(({ body }) => body.push_key_id);
     }
 
-    it('gets no notifications queued for it, while the other account gets its notifications', async () => {
+    it('gets no queued notifications, unlike another key of the same token', async () => {
       const [ended, other] = [await queue(1), await queue(2)];
       expect(await end(1)).toEqual({ result: 'success', msg: '' });
       expect(await arrivedKeys()).toEqual([2]);
@@ -90,14 +90,14 @@ eachBackend((backend) => {
       expect(await relay.metrics.text()).toContain('reason="PUSH_KEY_ENDED"');
     });
 
-    it('gets no notifications that were in flight when it ended', async () => {
+    it('gets no notifications for a minute after its end', async () => {
       await end(1);
       time.now += minute;
       expect(await notify(request(1), request(2))).toEqual([rejected, { status: 'sent' }]);
       expect(await arrivedKeys()).toEqual([2]);
     });
 
-    it('keeps the outcome of a notification with an id', async () => {
+    it('does not change the outcomes of notifications with an id', async () => {
       const [one, other] = [{ notification_id: randomUUID() }, { notification_id: randomUUID() }];
       const [sent] = await notify({ ...request(1), ...one });
       expect(sent).toMatchObject({ ...one, status: 'sent' });
@@ -118,7 +118,7 @@ eachBackend((backend) => {
       expect(await relay.arrived(older)).toHaveLength(1);
     });
 
-    it('gets notifications if the phone uses it again', async () => {
+    it('gets notifications again if the server still uses the key after a minute', async () => {
       await end(1, 1);
       time.now += minute + 1;
       expect(await notify(request(1))).toEqual([{ status: 'sent' }]);
@@ -129,7 +129,7 @@ eachBackend((backend) => {
       expect(await arrivedKeys()).toEqual([1, 1]);
     });
 
-    it('ends at the later of two requests, regardless of the order in which they are stored', async () => {
+    it('ends at the later of two removals, regardless of their order', async () => {
       time.now += minute;
       await end(1);
       time.now -= minute;
@@ -139,7 +139,7 @@ eachBackend((backend) => {
       expect(await arrivedKeys()).toEqual([]);
     });
 
-    it('ends for its token only, and for tokens of its realm', async () => {
+    it('does not end the same key of another token, or other keys of its token', async () => {
       const other = apnsToken(used + 1000);
       const otherId = await relay.addByToken('apns', other);
       await queue(1, otherId);
@@ -151,7 +151,7 @@ eachBackend((backend) => {
       expect(await relay.arrived(other)).toHaveLength(2);
     });
 
-    it('is refused in any other form, and then ends nothing', async () => {
+    it('does not end if the removal is malformed or unauthorized', async () => {
       await queue(1);
       const good = { token_id: tokenId, push_key_id: 1 };
       for (const wrong of [
@@ -177,7 +177,7 @@ eachBackend((backend) => {
       expect(await arrivedKeys()).toEqual([1]);
     });
 
-    it('is forgotten when no notification can be that old', async () => {
+    it('is forgotten after the longest TTL of a notification', async () => {
       await relay.database.db.deleteFrom('ended_keys').execute();
       await end(1);
       time.now += 1000;

@@ -25,7 +25,7 @@ afterEach(async () => {
 });
 
 describe('a server over its quota', () => {
-  it('gets 503 with RATE_LIMIT_HIT and Retry-After, and is served again then', async () => {
+  it('gets 503 with RATE_LIMIT_HIT until the time in Retry-After', async () => {
     const time = { now: Date.UTC(2026, 0, 5, 12) };
     relay = await startDeliveriesUnderTest({
       clock: () => time.now,
@@ -43,13 +43,13 @@ describe('a server over its quota', () => {
     time.now += 1000;
     expect((await relay.notify(many)).status).toBe(200);
     expect(await relay.arrived('fcm-1')).toHaveLength(100);
-    // An idle server accumulates at most one minute's quota.
+    // An idle server accumulates at most the quota of one minute.
     time.now += 3_600_000;
     expect((await relay.notify(many)).status).toBe(200);
     expect((await relay.notify(many)).status).toBe(503);
   });
 
-  it('may send a request larger than its quota after an idle minute, and is charged for it', async () => {
+  it('may send one request above its quota after an idle minute, which is fully charged', async () => {
     const time = { now: Date.UTC(2026, 0, 5, 12) };
     relay = await startDeliveriesUnderTest({
       clock: () => time.now,
@@ -62,7 +62,7 @@ describe('a server over its quota', () => {
     expect([refused.status, refused.headers['retry-after']]).toEqual([503, '61']);
   });
 
-  it('is charged for a refused body, and is refused before its body is read when nothing is left', async () => {
+  it('is charged for invalid bodies, and then refused before its body is parsed', async () => {
     const time = { now: Date.UTC(2026, 0, 5, 12) };
     relay = await startDeliveriesUnderTest({
       clock: () => time.now,
@@ -79,7 +79,7 @@ describe('a server over its quota', () => {
     ]);
     expect((await relay.notify([fcmRequest(id)])).status).toBe(503);
     time.now += 60_000;
-    // Requests above the quota do not use up quota, however often they are repeated.
+    // Requests above the quota are not charged, even if the server repeats them.
     expect((await relay.notify(Array.from({ length: 20 }, () => fcmRequest(id)))).status).toBe(200);
     for (let count = 0; count < 5; count += 1) {
       expect((await relay.notify(Array.from({ length: 41 }, () => fcmRequest(id)))).status).toBe(503);
@@ -87,7 +87,7 @@ describe('a server over its quota', () => {
     expect((await relay.notify(Array.from({ length: 40 }, () => fcmRequest(id)))).status).toBe(200);
   });
 
-  it('is still over it after a restart of the relay', async () => {
+  it('stays over its quota after a restart of the relay', async () => {
     const time = { now: Date.UTC(2026, 0, 5, 12) };
     const options = {
       clock: () => time.now,
@@ -153,12 +153,12 @@ describe('two relays on one database', () => {
 });
 
 describe('a server that registers too much', () => {
-  it('gets 503 instead of 429, which stock servers take for the end of a registration', async () => {
+  it('gets 503, because a stock server would give up the registration after 429', async () => {
     relay = await startDeliveriesUnderTest();
     const clock = () => Date.now();
     const context = {
       servers: new ServerDirectory(relay.database.db, clock, { noteSeen: () => undefined }),
-      // Unused, because the request lacks parameters.
+      // Not used, because the request lacks parameters.
       registrations: {} as RegistrationBatches,
       quotas: new ServerQuotas(1, clock),
     };
@@ -179,7 +179,7 @@ describe('a server that registers too much', () => {
 });
 
 describe('a full relay', () => {
-  it('gets 503 with Retry-After while too many notifications are in flight, and is served again once there is room', async () => {
+  it('responds with 503 and Retry-After while too many notifications are in flight', async () => {
     relay = await startDeliveriesUnderTest({ environment: { RELAY_MAXIMUM_NOTIFICATIONS_IN_FLIGHT: '10' } });
     const { notify, addApns, faults, metrics, statistics } = relay;
     const id = await addApns(apnsToken());
@@ -201,7 +201,7 @@ describe('a full relay', () => {
     expect(await metrics.text()).toContain('waxwing_deliveries_in_flight 0');
   });
 
-  it('charges nothing to a server that it refuses', async () => {
+  it('does not charge a server for refused requests', async () => {
     const time = { now: Date.UTC(2026, 0, 5, 12) };
     relay = await startDeliveriesUnderTest({
       clock: () => time.now,
@@ -226,7 +226,7 @@ describe('a full relay', () => {
     expect((await notify(many)).status).toBe(200);
   });
 
-  it('answers 503 if the queue is full', async () => {
+  it('responds with 503 while the queue is full', async () => {
     relay = await startDeliveriesUnderTest({
       environment: { RELAY_MAXIMUM_NOTIFICATIONS_QUEUED: '1' },
       timings: { delayDivisor: 1 },
@@ -238,7 +238,7 @@ describe('a full relay', () => {
     expect(await metrics.text()).toContain('waxwing_deliveries_queued 1');
     const refused = await notify([fcmRequest(id)]);
     expect([refused.status, refused.body.code]).toEqual([503, 'SERVICE_UNAVAILABLE']);
-    // Requests that add nothing to the queue are still answered.
+    // The relay still accepts requests that add nothing to the queue.
     expect((await notify([])).status).toBe(200);
     for (const job of await database.jobs.list({ kind: 'deliver-notification' })) {
       await database.jobs.retry(job.id);
@@ -265,7 +265,7 @@ describe('a full relay', () => {
 });
 
 describe('a relay without an apps file', () => {
-  it('rejects every notification, gives the reason in answer and log, and keeps the devices', async () => {
+  it('rejects every notification with a reason, but keeps the devices', async () => {
     relay = await startDeliveriesUnderTest({
       environment: {
         RELAY_APPS_FILE: undefined,

@@ -11,7 +11,7 @@ function limitOf(maximumInFlight: number) {
 }
 
 describe('notifications in flight', () => {
-  it('take at most half of the free slots for one server, so that others are always admitted', () => {
+  it('take at most half of the free slots per server, to leave room for others', () => {
     const load = limitOf(12);
     load.enter('first', 6);
     expect(() => load.enter('first', 1)).toThrow(full);
@@ -23,7 +23,7 @@ describe('notifications in flight', () => {
     expect(() => load.requireRoom('fifth', 1)).toThrow(full);
   });
 
-  it('release their slots at the end, for their own server too', () => {
+  it('release their slots for their own server and for others', () => {
     const load = limitOf(4);
     load.enter('first', 2);
     expect(() => load.requireRoom('first', 1)).toThrow(full);
@@ -35,7 +35,7 @@ describe('notifications in flight', () => {
     load.enter('first', 2);
   });
 
-  it('are admitted above the limit in one request if nothing else is in flight', () => {
+  it('may exceed the limit in one request if nothing else is in flight', () => {
     const load = limitOf(4);
     load.enter('first', 9);
     expect(() => load.requireRoom('second', 1)).toThrow(full);

@@ -17,7 +17,7 @@ const otherAccount = 9_007_199_254_740_992n as PushAccountId;
 const time = { now: Date.UTC(2026, 0, 5, 12) };
 let tokens = 0;
 
-/** A request from the server that owned the device with this id before the relay's database was restored. */
+/** A push request for the account that had this device id before a restore of the relay's database. */
 const otherRequest = (id: number, more: object = {}) =>
   fcmRequest(id, { payload: { push_account_id: otherAccount, encrypted_data: encryptedData }, ...more });
 
@@ -42,7 +42,7 @@ eachBackend((backend) => {
     afterEach(() => relay.faults([]));
     afterAll(() => relay.close());
 
-    /** Changes the row as a restore followed by another phone's registration would. */
+    /** Changes the device's row to what it is after a restore and another phone's registration. */
     async function giveToOtherAccount(): Promise<void> {
       const row = await relay.device(id);
       const identity = { ...row, push_account_id: formatPushAccountId(otherAccount) };
@@ -56,7 +56,7 @@ eachBackend((backend) => {
       );
     }
 
-    it('gets no notifications of that account, which are answered as for an unknown device', async () => {
+    it("is unknown in requests for the other account, and gets none of that account's notifications", async () => {
       const { body } = await relay.notify([otherRequest(id)]);
       const unknown = await relay.notify([otherRequest(Number.MAX_SAFE_INTEGER)]);
       expect(body).toEqual({ ...unknown.body, delete_device_ids: [id] });
@@ -68,26 +68,29 @@ eachBackend((backend) => {
     it.each([
       ['first', (own: object, other: object) => [own, other]],
       ['last', (own: object, other: object) => [other, own]],
-    ])('gets its own notification when both are in one request, its own %s', async (_which, order) => {
-      const wish = { notification_id: randomUUID() };
-      const requests = order(fcmRequest(id, wish), otherRequest(id, wish));
-      const statuses = order({ status: 'sent' }, { status: 'gone' });
-      for (const _repeat of [1, 2]) {
-        const { status, body } = await relay.notify(requests);
-        expect(status).toBe(200);
-        expect(body.results).toMatchObject(statuses);
-        // With the id in this list, the server would delete the device for both accounts.
-        expect(body.delete_device_ids).toEqual([]);
-        expect(await relay.arrived(token)).toHaveLength(1);
-      }
-      const receipts = await relay.receipts([wish.notification_id]);
-      expect(receipts.map(({ device_id, status }) => [device_id, status]).sort()).toEqual([
-        [id, 'gone'],
-        [id, 'sent'],
-      ]);
-    });
+    ])(
+      'gets only its own notification, which is %s in a request for both accounts',
+      async (_which, order) => {
+        const wish = { notification_id: randomUUID() };
+        const requests = order(fcmRequest(id, wish), otherRequest(id, wish));
+        const statuses = order({ status: 'sent' }, { status: 'gone' });
+        for (const _repeat of [1, 2]) {
+          const { status, body } = await relay.notify(requests);
+          expect(status).toBe(200);
+          expect(body.results).toMatchObject(statuses);
+          // If the list had this id, the server would delete the device for both accounts.
+          expect(body.delete_device_ids).toEqual([]);
+          expect(await relay.arrived(token)).toHaveLength(1);
+        }
+        const receipts = await relay.receipts([wish.notification_id]);
+        expect(receipts.map(({ device_id, status }) => [device_id, status]).sort()).toEqual([
+          [id, 'gone'],
+          [id, 'sent'],
+        ]);
+      },
+    );
 
-    it('is named once in the list of devices to delete, and remembered for each account', async () => {
+    it('is listed once for deletion but has a receipt per account if the device is unknown', async () => {
       const wish = { notification_id: randomUUID() };
       const gone = Number.MAX_SAFE_INTEGER - tokens;
       const { status, body } = await relay.notify([fcmRequest(gone, wish), otherRequest(gone, wish)]);
@@ -98,7 +101,7 @@ eachBackend((backend) => {
       expect(receipts).toMatchObject([{ status: 'gone' }, { status: 'gone' }]);
     });
 
-    it('gets its notification although the other account’s concurrent request is answered "gone"', async () => {
+    it('gets its notification despite concurrent "gone" results for the other account', async () => {
       const wish = { notification_id: randomUUID() };
       const answers = await Promise.all([
         relay.notify([otherRequest(id, wish)]),
@@ -113,7 +116,7 @@ eachBackend((backend) => {
       expect(await relay.arrived(token)).toHaveLength(1);
     });
 
-    it('gets no notifications queued for the other account, and is not expired by them', async () => {
+    it('neither gets nor expires because of notifications queued for the other account', async () => {
       const notification_id = randomUUID();
       await relay.faults([{ vendor: 'fcm', token, status: 503, times: 1 }]);
       const { body } = await relay.notify([fcmRequest(id, { notification_id })]);
@@ -129,7 +132,7 @@ eachBackend((backend) => {
       expect((await relay.notify([otherRequest(id)])).body.results).toMatchObject([{ status: 'sent' }]);
     });
 
-    it('is not expired when a token dies under the other account, which still gets "gone"', async () => {
+    it("does not expire when the other account's token dies", async () => {
       const dead = { kind: 'gone', reason: 'UNREGISTERED', ifRegisteredBefore: time.now } as const;
       const outcomeFor = (account: PushAccountId) => {
         const name = {
