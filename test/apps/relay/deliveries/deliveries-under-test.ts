@@ -32,7 +32,7 @@ import type { NotifyAnswer, VendorDelivery } from './delivery-answers.js';
 export const realmUuid = '9aa61d0b-8ce5-488d-8e9e-fedc346e6836';
 export const topic = 'org.example.App';
 export const encryptedData = Buffer.alloc(700, 7).toString('base64');
-/** Above 2^53, so that rounding would be noticed. */
+/** Account id above 2^53, so that a test notices rounding. */
 export const pushAccountId = 9_007_199_254_740_993n as PushAccountId;
 
 /** Stand-ins that may run in another process. */
@@ -43,24 +43,24 @@ export interface UnderTestOptions {
   readonly clock?: Clock;
   /** Default: the clock. */
   readonly monotonic?: Clock;
-  /** Additional RELAY_ variables; `undefined` removes one. */
+  /** Additional RELAY_ variables; `undefined` removes a variable. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
-  /** Returns content to use in the apps file instead of the default. */
+  /** Returns the content of the apps file. Default: {@link appsFor}. */
   readonly apps?: (vendors: RunningVendors) => object;
-  /** Stand-ins that are already running. Default: new stand-ins for this relay. */
+  /** Stand-ins that already run. Default: new stand-ins for this relay. */
   readonly vendors?: RunningVendors;
   /** Default: a new SQLite file. */
   readonly databaseUrl?: string;
   /** Default: a log in memory, at the most verbose level. */
   readonly log?: Log;
-  /** Data folder of an earlier relay, to restart on the same data. */
+  /** Data folder of an earlier relay, for a restart with the same data. */
   readonly dir?: string;
-  /** Key ring of an earlier relay or a different running relay. Default: a new ring. */
+  /** Key ring of an earlier relay or of another running relay. Default: a new ring. */
   readonly ring?: RingOnDisk;
 }
 export type DeliveriesUnderTest = Awaited<ReturnType<typeof startDeliveriesUnderTest>>;
 
-/** Long enough for a machine that stalls for seconds, and shorter than a test's timeout. */
+/** Timeout of {@link until}. Long enough for a machine that stalls for seconds, but shorter than a test's timeout. */
 const patienceMilliseconds = 50_000;
 
 /** Production timings with delays divided by a thousand. */
@@ -74,7 +74,7 @@ export function appsFor({ credentials }: RunningVendors): { fcm: object[]; apns:
   };
 }
 
-/** Starts a relay with one server, which delivers to the real stand-ins for FCM and APNs. */
+/** Starts a relay that serves one server and delivers to the stand-ins for FCM and APNs. */
 export async function startDeliveriesUnderTest(options: UnderTestOptions = {}) {
   const dir = options.dir ?? mkdtempSync(join(tmpdir(), 'waxwing-deliveries-'));
   const clock = options.clock ?? (() => Date.now());
@@ -250,12 +250,12 @@ export async function startDeliveriesUnderTest(options: UnderTestOptions = {}) {
 
     statistics: () => readStatistics(vendors.urls.http),
 
-    /** Readiness as reported on the operator's port. */
+    /** Resolves to the readiness that the relay reports on the operator's port. */
     async ready(): Promise<{ ready: boolean; checks: { vendors: string; keys: string } }> {
       return JSON.parse(readinessAnswer(await readiness.look(), { isPublic: false }).body);
     },
 
-    /** Shuts the relay down as in production. With `keepData`, a new relay can start on its data. */
+    /** Shuts the relay down as in production. With `keepData`, a new relay can start with its data. */
     async close({ keepData = false } = {}): Promise<void> {
       await relay.close();
       await own?.close();

@@ -5,7 +5,7 @@ interface Result {
   readonly notification_id?: string;
 }
 
-/** The relay's answer to a request for notifications. */
+/** The relay's response to a notify request. */
 export interface NotifyAnswer {
   readonly status: number;
   readonly headers: Record<string, unknown>;
@@ -24,6 +24,6 @@ export interface VendorDelivery {
   readonly token: string;
   readonly headers: Record<string, string>;
   readonly body: Record<string, unknown>;
-  /** The delivery's exact text. Parsing would round its 64-bit numbers. */
+  /** The stand-in's whole response, as text. Parsing would round 64-bit numbers. */
   readonly text: string;
 }

@@ -2,7 +2,7 @@ import { Metrics } from '@waxwing/service/metrics';
 import { expect, it } from 'vitest';
 import { DeliveryMetrics } from '#relay/deliveries/delivery-metrics.js';
 
-it('counts a sent notification once, however often the metrics are read', async () => {
+it('counts a sent notification once, regardless of the number of scrapes', async () => {
   const metrics = new Metrics();
   const deliveries = new DeliveryMetrics(metrics);
   const sent = async (vendor: string) => {
@@ -19,7 +19,7 @@ it('counts a sent notification once, however often the metrics are read', async 
   expect([await sent('fcm'), await sent('fcm'), await sent('apns')]).toEqual(['1', '1', '4']);
 });
 
-it('measures the time to a vendor, and counts a negative time, after the clock was set back, as zero', async () => {
+it('measures the delivery time, and counts a negative time as zero', async () => {
   const metrics = new Metrics();
   const deliveries = new DeliveryMetrics(metrics);
   for (const milliseconds of [-5, 50, 2000]) deliveries.countSent('fcm', milliseconds);

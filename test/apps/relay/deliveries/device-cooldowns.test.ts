@@ -20,8 +20,8 @@ async function requests(): Promise<number> {
   return apns.production.requests;
 }
 
-describe('a phone that got too many notifications', () => {
-  it('gets none during its cool-down, then all of them, while others are served', async () => {
+describe('a phone that Apple throttles', () => {
+  it('gets its notifications after a cool-down, without delaying other phones', async () => {
     const [busy, other] = [await relay.addApns(apnsToken(1)), await relay.addApns(apnsToken(2))];
     await relay.faults([{ ...throttled, times: 1 }]);
     const { body: first } = await relay.notify([apnsRequest(busy)]);
@@ -45,7 +45,7 @@ describe('a phone that got too many notifications', () => {
     ]);
   });
 
-  it('is probed with one notification at a time while Apple keeps refusing', async () => {
+  it('is probed with one notification at a time while Apple keeps throttling it', async () => {
     const busy = await relay.addApns(apnsToken(1));
     await relay.faults([throttled]);
     await relay.notify(Array.from({ length: 30 }, () => apnsRequest(busy, { ttl_seconds: 600 })));

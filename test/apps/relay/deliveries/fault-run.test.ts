@@ -13,12 +13,12 @@ import {
   until,
 } from './deliveries-under-test.js';
 
-/** For the full run, set WAXWING_FAULT_RUN_NOTIFICATIONS=100000. The default is small enough for every test run. */
+/** Number of notifications. The full run uses 100000; the default is small enough for every test run. */
 const notifications = Number(process.env.WAXWING_FAULT_RUN_NOTIFICATIONS ?? 6000);
 const perRequest = 500;
 const requestsAtOnce = 4;
 const timeoutMilliseconds = 60_000 + notifications * 20;
-// Long enough for a slow machine, because a delivery that times out is sent again.
+// Timeouts long enough for a slow machine, because a delivery that times out is sent again.
 const patience = 60_000;
 const patient = {
   requestBudgetMilliseconds: patience,
@@ -37,7 +37,7 @@ beforeAll(async () => {
 });
 afterAll(() => relay.close());
 
-it(`delivers ${notifications} notifications through GOAWAYs, 503s, 429s and resets, and twice only if the outcome is unknown`, {
+it(`delivers ${notifications} notifications despite vendor faults, and twice only if the outcome is unknown`, {
   timeout: timeoutMilliseconds,
 }, async () => {
   const ids = await addPhones(notifications);
@@ -87,7 +87,7 @@ function requestFor(id: number, index: number): object {
     : { ...fcmRequest(id), payload };
 }
 
-/** Whether the phone has an Apple token. Seven in ten phones have one. */
+/** Whether the phone with this index has an Apple token. Seven in ten phones have one. */
 function isApns(index: number): boolean {
   return index % 10 < 7;
 }

@@ -12,7 +12,7 @@ function count(sent: number, dead: number): void {
 }
 
 describe('a watch over frozen deletions', () => {
-  it('ends in time, and restarts with empty counts', () => {
+  it('ends after its duration, and restarts with empty counts', () => {
     expect([watch.app, watch.scope, watch.lastsMilliseconds]).toEqual(['app', 'realm 1', 500]);
     expect([watch.isOver(1499), watch.isOver(1500)]).toEqual([false, true]);
     count(0, 3);
@@ -23,12 +23,12 @@ describe('a watch over frozen deletions', () => {
     count(0, 1);
     expect(watch.wasUsual(0)).toBe(false);
     expect(watch.begin(2000)).toBe(1500);
-    // All tokens seen since the restart are dead, which is not normal.
+    // All tokens since the restart are dead, which is not usual.
     count(0, 3);
     expect(watch.wasUsual(0.9)).toBe(false);
   });
 
-  it('treats a usual share of dead tokens, and fewer than three, as usual', () => {
+  it('treats fewer than three dead tokens or a small share of them as usual', () => {
     count(0, 2);
     expect(watch.wasUsual(0)).toBe(true);
     count(3, 1);
@@ -37,7 +37,7 @@ describe('a watch over frozen deletions', () => {
     expect(watch.wasUsual(0.34)).toBe(true);
   });
 
-  it('counts each account and each phone once as living and once as dead, until it begins again', () => {
+  it('counts each account and each phone once as sent and once as dead per period', () => {
     const ada = { account: 'ada', phone: '1' };
     const first = () => [
       watch.isFirst('dead', ada),
@@ -56,8 +56,8 @@ describe('a watch over frozen deletions', () => {
     expect(first()).toEqual(once);
   });
 
-  it('counts accounts and phones beyond its capacity as dead only', () => {
-    // Each number is a new account and a new phone, so 10,000 of them fill both capacities.
+  it('counts accounts and phones beyond its capacity only as dead', () => {
+    // Each number is a new account and a new phone, so 10,000 numbers fill a set of 20,000 names.
     for (const kind of ['sent', 'dead'] as const) {
       const isFirst = (number: number) =>
         watch.isFirst(kind, { account: String(number), phone: String(number) });
@@ -69,7 +69,7 @@ describe('a watch over frozen deletions', () => {
     }
   });
 
-  it('notifies other processes of more dead tokens once in a quarter of an hour, even if the clock jumps', () => {
+  it('renews the freeze at most once per 15 minutes, even if the clock jumps', () => {
     const told = 100 * minute;
     count(0, 2);
     expect(watch.mustLock(0.5, told)).toBe(false);
@@ -81,7 +81,7 @@ describe('a watch over frozen deletions', () => {
     expect(watch.mustLock(0.5, told)).toBe(true);
   });
 
-  it('recognizes that another process has renewed the freeze since then', () => {
+  it('recognizes a freeze that another process has renewed', () => {
     expect([watch.isLockedByOther(1001, 1000), watch.isLockedByOther(1000, 1000)]).toEqual([true, false]);
     count(0, 3);
     watch.mustLock(0.5, 1001);

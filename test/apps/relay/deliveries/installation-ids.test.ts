@@ -27,7 +27,7 @@ async function start(entry: object = {}, clock?: () => number): Promise<Deliveri
   return relay;
 }
 
-/** The first message to a token, as it arrived. */
+/** Returns the first message that arrived for a token. */
 async function messageTo(token: string): Promise<Record<string, unknown>> {
   const [delivery] = await relay.arrived(token);
   return delivery?.body.message as Record<string, unknown>;
@@ -38,7 +38,7 @@ describe('a phone that registered with its Firebase installation id', () => {
     [{}, 'token'],
     [{ address_by: 'fid' }, 'fid'],
   ])(
-    'is addressed in an app of %j by the field %s, and registration tokens by token',
+    'with the app settings %j, is addressed by the %s field, unlike a registration token',
     async (entry, field) => {
       await start(entry);
       const token = `${fid.replace('d', 'c')}:APA91b`;
@@ -64,7 +64,7 @@ describe('a phone that registered with its Firebase installation id', () => {
     expect(await relay.device(id)).toMatchObject({ expired_at: null });
   });
 
-  it('is deleted if Google does not know it a day after it registered', async () => {
+  it('is deleted if Google does not know it a day after the registration', async () => {
     await start();
     const id = await relay.addFcm(fid, { registeredAt: Date.now() - day });
     await relay.faults([unregistered]);
@@ -74,7 +74,7 @@ describe('a phone that registered with its Firebase installation id', () => {
     });
   });
 
-  it('is deleted at once if Google says that it is not an installation id', async () => {
+  it('is deleted immediately if Google rejects the id as invalid', async () => {
     await start({ address_by: 'fid' });
     const id = await relay.addFcm(fid);
     await relay.faults([
@@ -85,7 +85,7 @@ describe('a phone that registered with its Firebase installation id', () => {
     ]);
   });
 
-  it('ends its registration token at Google with the first notification, and the relay deletes that token', async () => {
+  it('loses its older registration token with the first notification to its installation id', async () => {
     await start({ address_by: 'fid' });
     const token = `${fid}:APA91b`;
     const [old, current] = [await relay.addFcm(token), await relay.addFcm(fid)];
@@ -95,7 +95,7 @@ describe('a phone that registered with its Firebase installation id', () => {
     expect(body).toMatchObject({ delete_device_ids: [old], android_successfully_sent_count: 1 });
   });
 
-  it('is an ordinary registration token if it only looks similar', async () => {
+  it('is not assumed if a registration token only looks like an installation id', async () => {
     await start({ address_by: 'fid' });
     const longer = `${fid}a`;
     const id = await relay.addFcm(longer);
@@ -104,8 +104,8 @@ describe('a phone that registered with its Firebase installation id', () => {
   });
 });
 
-describe('an app that turned on AndroidConfigV2', () => {
-  it('gets urgent notifications with a placeholder, and others as a background sync', async () => {
+describe('an app with AndroidConfigV2 enabled', () => {
+  it('gets urgent notifications with a placeholder, and other notifications as a background sync', async () => {
     await start({ android_v2: true });
     const tokens = ['urgent:1', 'calm:1'];
     const ids = [await relay.addFcm('urgent:1'), await relay.addFcm('calm:1')];
@@ -137,8 +137,8 @@ describe('an app that turned on AndroidConfigV2', () => {
   });
 });
 
-describe('a stored token of a kind that this version does not know', () => {
-  it('gets nothing, is not deleted, and does not affect the others', async () => {
+describe('a stored token of an unknown kind', () => {
+  it('gets no notifications, is not deleted, and does not affect other tokens', async () => {
     await start();
     const [future, known] = [await relay.addFcm('of the future'), await relay.addFcm('known')];
     await relay.database.db
@@ -152,7 +152,7 @@ describe('a stored token of a kind that this version does not know', () => {
     expect(body.delete_device_ids).toEqual([]);
     expect(await relay.device(future)).toMatchObject({ token_kind: 'unifiedpush', expired_at: null });
     expect(await relay.ready()).toMatchObject({ ready: true });
-    // `keys remove-unreadable` removes the devices that this finds.
+    // `keys remove-unreadable` would remove the devices that this call finds.
     expect((await findUnreadableDevices(relay.database, relay.tokenVault)).devices).toEqual([]);
     expect(await relay.metrics.text()).toContain('waxwing_unreadable_tokens 0');
   });

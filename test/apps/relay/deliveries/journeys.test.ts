@@ -13,7 +13,7 @@ import {
 } from './deliveries-under-test.js';
 
 let relay: DeliveriesUnderTest;
-// A new token each time, even if a test is retried, because deliveries are looked up by token.
+// Each test run uses new tokens, even a retry, because deliveries are looked up by token.
 let tokens = 0;
 const freshApnsToken = () => apnsToken(tokens++);
 // The clock is fixed, so that each notification keeps its full TTL.
@@ -25,7 +25,7 @@ afterEach(() => relay.faults([]));
 afterAll(() => relay.close());
 
 describe('a notification for FCM', () => {
-  it('arrives as a data message with the account id as text, and is counted as sent', async () => {
+  it('arrives as a data message with the account id as a string', async () => {
     const id = await relay.addFcm('fcm-token-1');
     const { status, body } = await relay.notify([fcmRequest(id, { ttl_seconds: 60, collapse_id: 'chat-7' })]);
     expect(status).toBe(200);
@@ -50,7 +50,7 @@ describe('a notification for FCM', () => {
 });
 
 describe('a collapse id', () => {
-  it('is stable for one device and differs between devices, so that no server replaces another’s notification', async () => {
+  it('is stable for a device and differs between devices', async () => {
     // One phone in two organizations: each has a device with the same token.
     const token = freshApnsToken();
     const [ours, theirs] = [await relay.addApns(token), await relay.addApns(token)];
@@ -64,7 +64,7 @@ describe('a collapse id', () => {
 });
 
 describe('a notification for APNs', () => {
-  it('arrives with the account id as an exact number, and the headers that Apple requires', async () => {
+  it('arrives with the exact 64-bit account id and the headers that Apple requires', async () => {
     const token = freshApnsToken();
     const id = await relay.addApns(token.toUpperCase());
     const notificationId = randomUUID();
@@ -92,7 +92,7 @@ describe('a notification for APNs', () => {
     expect(Number(delivery?.headers['apns-expiration'])).toBeGreaterThan(now / 1000 + 27 * 86_400);
   });
 
-  it('never carries text of the server, regardless of aps', async () => {
+  it('never contains text that the server chose in aps', async () => {
     const token = freshApnsToken();
     const id = await relay.addApns(token);
     const aps = {
@@ -122,7 +122,7 @@ describe('a notification for APNs', () => {
     expect(bodies).toContainEqual({});
   });
 
-  it('goes as a background notification with priority 5 even if the server requested 10', async () => {
+  it('is sent with priority 5 if the server requests a background notification with priority 10', async () => {
     const token = freshApnsToken();
     const id = await relay.addApns(token);
     const http_headers = { apns_priority: 10, apns_push_type: 'background' };
@@ -140,7 +140,7 @@ describe('a notification for APNs', () => {
 });
 
 describe('a notify request', () => {
-  it('answers each request at its position and names the devices that the server must delete', async () => {
+  it('returns results in order, and the devices that the server must delete', async () => {
     const fcm = await relay.addFcm('fcm-mixed');
     const apns = await relay.addApns(freshApnsToken());
     const unknown = 1n << 60n;
@@ -167,7 +167,7 @@ describe('a notify request', () => {
     expect(body).toMatchObject({ android_successfully_sent_count: 1, apple_successfully_sent_count: 1 });
   });
 
-  it("reaches neither another realm's device nor one with a dead token, and treats both as unknown", async () => {
+  it("treats another realm's device and a device with a dead token as unknown", async () => {
     const { server, database } = relay;
     const realm = await database.write(({ db }) =>
       db
@@ -188,7 +188,7 @@ describe('a notify request', () => {
     expect((await relay.device(foreign)).expired_at).toBeNull();
   });
 
-  it('is refused as a whole for a wrong key, a malformed body, and an unknown realm, in that order', async () => {
+  it('is refused for a wrong key, a malformed body, or an unknown realm, checked in that order', async () => {
     const wrongKey = `Basic ${Buffer.from('9aa61d0b-8ce5-488d-8e9e-fedc346e6836:x').toString('base64')}`;
     const elsewhere = { realm_uuid: '00000000-0000-4000-8000-000000000000' };
     const malformed = { push_requests: [{ device_id: 'x' }] };

@@ -12,7 +12,7 @@ import {
   until,
 } from './deliveries-under-test.js';
 
-// Checks the section "remotes/push/e2ee/notify" in docs/protocol.md for the newer generation.
+// Tests the section "remotes/push/e2ee/notify" of docs/protocol.md for the newer generation.
 
 const aps = { 'mutable-content': 1, alert: { title: 'New notification' }, sound: 'default' };
 
@@ -47,7 +47,7 @@ eachBackend((backend) => {
   afterAll(() => relay.close());
 
   describe('a notify request of the newer generation', () => {
-    it('reaches both vendors, and answers exactly the four fields of stock peers and the results', async () => {
+    it('reaches both vendors, and returns exactly the fields of stock relays and the results', async () => {
       const [google, apple] = [newToken('fcm'), newToken('apns')];
       const [one, two] = [await relay.addByToken('fcm', google), await relay.addByToken('apns', apple)];
       const { status, body } = await relay.notify([fcm(one), apns(two)]);
@@ -76,7 +76,7 @@ eachBackend((backend) => {
       });
     });
 
-    it('forwards aps and the headers of APNs as they are', async () => {
+    it('forwards aps and the APNs headers unchanged', async () => {
       const token = newToken('apns');
       const id = await relay.addByToken('apns', token);
       const own = {
@@ -93,7 +93,7 @@ eachBackend((backend) => {
       expect(alert?.headers).toMatchObject({ 'apns-priority': '1', 'apns-push-type': 'background' });
     });
 
-    it('delivers to two devices of one vendor once each', async () => {
+    it('delivers once to each of two devices per vendor', async () => {
       const tokens = [newToken('fcm'), newToken('fcm'), newToken('apns'), newToken('apns')];
       const [a = '', b = ''] = [
         await relay.addByToken('fcm', tokens[0] ?? ''),
@@ -108,7 +108,7 @@ eachBackend((backend) => {
       for (const token of tokens) expect(await relay.arrived(token)).toHaveLength(1);
     });
 
-    it('lists unknown, dead and foreign tokens for deletion, each once, as the request spelled them', async () => {
+    it('lists each unknown, dead and foreign token once for deletion, as the request spelled it', async () => {
       const other = await addServer(
         relay.database,
         { name: 'other', realmUuids: ['e502dde1-74fc-44b3-9e3a-114c41ed3ea4'] },
@@ -137,7 +137,7 @@ eachBackend((backend) => {
       expect(await relay.arrived(dead)).toEqual([]);
     });
 
-    it('names a token that the vendor reports as dead, and not one that failed for another reason', async () => {
+    it('lists only tokens that the vendor reports as dead, not other failed tokens', async () => {
       const [dead, failed] = [newToken('fcm'), newToken('fcm')];
       const ids = [await relay.addByToken('fcm', dead), await relay.addByToken('fcm', failed)];
       await relay.faults([
@@ -170,7 +170,7 @@ eachBackend((backend) => {
       expect(receipt).not.toHaveProperty('push_account_id');
     });
 
-    it('refuses a token id that is not base64, with the error text of stock relays', async () => {
+    it('refuses a token id that is not base64 with the error message of stock relays', async () => {
       for (const id of ['@abcdefg', 'abc', 'AAAAAAAAAAE', 'AAAA\n', '-_-_']) {
         const { status, body } = await relay.notify([fcm(id)]);
         expect([status, body.code, body.msg]).toEqual([
@@ -188,7 +188,7 @@ eachBackend((backend) => {
       expect(body.msg).toContain('push_key_id');
     });
 
-    it('rejects an element of the other vendor, and keeps its device', async () => {
+    it('rejects a notification for the wrong vendor, but keeps its device', async () => {
       const id = await relay.addByToken('fcm', newToken('fcm'));
       const { body } = await relay.notify([apns(id)]);
       expect(body.results).toEqual([{ status: 'rejected', reason: 'WRONG_KIND', fault: 'server' }]);
@@ -196,7 +196,7 @@ eachBackend((backend) => {
     });
   });
 
-  it('both generations fit into one request, and each gets its own list', async () => {
+  it('accepts both generations in one request, and returns a separate deletion list for each', async () => {
     const token = newToken('fcm');
     const byId = await relay.addFcm(token);
     const byToken = await relay.addByToken('fcm', token);

@@ -24,12 +24,12 @@ async function askApps(realm = realmUuid, authorization = relay.authorization) {
   return { status: answer.statusCode, body: answer.json() };
 }
 
-describe('the apps that the relay can deliver to in a realm', () => {
-  it('are none without devices, and the answer says that there are credentials', async () => {
+describe("the operation that returns a realm's apps", () => {
+  it('returns no apps for a realm without devices, but reports credentials', async () => {
     expect((await askApps()).body).toMatchObject({ has_credentials: true, apps: [] });
   });
 
-  it('counts the devices of each app, only of this realm', async () => {
+  it('counts the devices of each app in this realm only', async () => {
     const { serverId } = await addServer(
       relay.database,
       { name: 'other', realmUuids: [otherRealm] },
@@ -51,7 +51,7 @@ describe('the apps that the relay can deliver to in a realm', () => {
     ]);
   });
 
-  it('names an outage of a vendor after a minute, and its end', async () => {
+  it('reports a vendor outage from a minute after its start until its end', async () => {
     const troubleOfFcm = async () => (await askApps()).body.apps[1].trouble;
     const device = await relay.addFcm('three');
     await relay.faults([{ vendor: 'fcm', status: 503, reason: 'UNAVAILABLE' }]);
@@ -66,7 +66,7 @@ describe('the apps that the relay can deliver to in a realm', () => {
     expect(await troubleOfFcm()).toBeNull();
   });
 
-  it("is refused for another server's realm, an unknown one, a malformed one, and above the quota", async () => {
+  it('refuses foreign, unknown and malformed realms, wrong keys, and requests above the quota', async () => {
     expect((await askApps(otherRealm)).body.code).toBe('REMOTE_REALM_SERVER_MISMATCH_ERROR');
     const unknown = await askApps('99999999-2222-4333-8444-555555555555');
     expect([unknown.status, unknown.body.code]).toEqual([403, 'MISSING_REMOTE_REALM']);

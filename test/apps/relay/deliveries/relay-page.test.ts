@@ -17,7 +17,7 @@ function write(name: string, content: string): string {
   return join(dir, name);
 }
 
-it('shows an apps file that the relay accepts, and says correctly which entry applies', async () => {
+it('docs/relay.md has an example apps file that the relay accepts', async () => {
   const rsa = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
   const ec = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
   for (const project of ['our-app', 'their-app']) {
@@ -43,7 +43,7 @@ it('shows an apps file that the relay accepts, and says correctly which entry ap
   expect(findApnsApp(apps, 'com.example.Other')?.keyId).toBe('KEY7654321');
 });
 
-it('describes exactly the fields of an entry that the parser knows', async () => {
+it('docs/relay.md describes exactly the fields that the parser accepts', async () => {
   const rows = [...page.matchAll(/^\| ((?:`\w+`(?:, )?)+) \|/gm)].flatMap(([, names = '']) =>
     [...names.matchAll(/`(\w+)`/g)].map(([, name]) => name as string),
   );
