@@ -2,7 +2,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { fcmRequest, startDeliveriesUnderTest } from './deliveries-under-test.js';
 import { WebPushPhone } from './web-push-phone.js';
 
-it('a push service that the apps file does not list is the fault of the relay, and its device stays', async () => {
+it('a push service that the apps file does not list is a configuration fault, and its device is kept', async () => {
   const entry = { name: 'web', contact: 'mailto:operator@relay.example', hosts: ['push.example'] };
   const relay = await startDeliveriesUnderTest({ apps: () => ({ webpush: [entry] }) });
   onTestFinished(() => relay.close());

@@ -10,10 +10,10 @@ import fc from '../../../support/fast-check.js';
 import { WebPushPhone } from './web-push-phone.js';
 
 const bytes = (base64url: string) => Buffer.from(base64url, 'base64url');
-/** Debian's Python, which can load Debian's cryptography package. */
+/** Path of Debian's Python, which can load Debian's cryptography package. */
 const python = '/usr/bin/python3';
 
-/** https://www.rfc-editor.org/rfc/rfc8291#section-5 and appendix A. */
+/** Example from https://www.rfc-editor.org/rfc/rfc8291#section-5 and appendix A. */
 const example = {
   plaintext: 'When I grow up, I want to be a watermelon',
   salt: 'DGv6ra1nlYgDCS1FRnbzlw',
@@ -32,7 +32,7 @@ function keysOf(phone: WebPushPhone) {
 }
 
 describe('the encryption of Web Push', () => {
-  it('produces the example of RFC 8291, byte for byte', () => {
+  it('reproduces the example of RFC 8291 byte for byte', () => {
     const sender = createECDH('prime256v1');
     sender.setPrivateKey(bytes(example.senderPrivateKey));
     const keys = {
@@ -46,7 +46,7 @@ describe('the encryption of Web Push', () => {
     expect(content.toString('base64url')).toBe(example.body);
   });
 
-  it('is opened by the phone, and adds 103 bytes', () => {
+  it('adds 103 bytes, and the phone can decrypt the result', () => {
     const phone = new WebPushPhone('https://push.example/a');
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 900 }), (text) => {
@@ -58,7 +58,7 @@ describe('the encryption of Web Push', () => {
     expect(encryptionOverheadBytes).toBe(103);
   });
 
-  it('is opened by python3-cryptography, an independent implementation', () => {
+  it('can be decrypted by python3-cryptography, an independent implementation', () => {
     const phone = new WebPushPhone('https://push.example/a');
     const text = JSON.stringify({ push_key_id: '7', encrypted_data: 'x'.repeat(3800) });
     const input = {
@@ -71,7 +71,7 @@ describe('the encryption of Web Push', () => {
     expect(opened.toString()).toBe(text);
   });
 
-  it('is not opened by another phone, and never repeats a salt or a key', () => {
+  it('never repeats a salt or a key, and another phone cannot decrypt the result', () => {
     const [phone, other] = [
       new WebPushPhone('https://push.example/a'),
       new WebPushPhone('https://push.example/b'),
@@ -82,7 +82,7 @@ describe('the encryption of Web Push', () => {
     expect(() => other.open(contents[0] as Buffer)).toThrow();
   });
 
-  it('refuses a public key that is not on the curve', () => {
+  it('rejects a public key that is not on the curve', () => {
     const publicKey = Buffer.concat([Buffer.from([4]), Buffer.alloc(64, 1)]);
     const encrypt = () =>
       encryptContent(Buffer.from('text'), { publicKey, authenticationSecret: Buffer.alloc(16) });

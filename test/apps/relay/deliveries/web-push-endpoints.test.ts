@@ -7,7 +7,7 @@ import { type SenderUnderTestOptions, send, senderUnderTest } from './web-push-s
 const refused = { kind: 'unanswered', why: 'ENDPOINT_REFUSED' };
 const everyPort = { hosts: '*', privateHosts: new Set<string>() } as const;
 const toClose: (() => unknown)[] = [];
-/** Listens on all addresses of this machine. Its connections are counted. */
+/** Server on all addresses of this machine. Counts its connections. */
 let listener: Server;
 let port: number;
 let dialled = 0;
@@ -34,7 +34,7 @@ function newSender(options: SenderUnderTestOptions): WebPushSender {
   return sender;
 }
 
-/** Names of public push services that resolve to private addresses, by address. */
+/** Addresses that are not public, to which a phone's host name may resolve. */
 const hostileAddresses = [
   '127.0.0.1',
   '127.255.255.254',
@@ -89,7 +89,7 @@ const hostileAddresses = [
   'ff02::1',
 ];
 
-/** Endpoints that the relay refuses without a DNS lookup, because of their address, port, credentials or form. */
+/** Endpoints that the relay refuses without a DNS lookup, because of their address, port, credentials or format. */
 const hostileEndpoints = [
   'https://127.0.0.1/a',
   'https://2130706433/a',
@@ -154,7 +154,7 @@ const hostileEndpoints = [
 ];
 
 describe('an endpoint that a phone chose', () => {
-  it.each(hostileAddresses)('is not connected to if its name has the address %s', async (address) => {
+  it.each(hostileAddresses)('gets no connection if its host name resolves to %s', async (address) => {
     const family = address.includes(':') ? 6 : 4;
     const sender = newSender({
       hosts: [`push.example:${port}`],
@@ -164,7 +164,7 @@ describe('an endpoint that a phone chose', () => {
     expect(dialled).toBe(0);
   });
 
-  it('is not connected to if one of its addresses is not public', async () => {
+  it('gets no connection if one of its addresses is not public', async () => {
     const resolve = async () => [
       { address: '93.184.216.34', family: 4 },
       { address: '127.0.0.1', family: 4 },
@@ -174,7 +174,7 @@ describe('an endpoint that a phone chose', () => {
     expect(dialled).toBe(0);
   });
 
-  it.each(hostileEndpoints)('is not looked up as %s', async (endpoint) => {
+  it.each(hostileEndpoints)('is refused without a lookup: %s', async (endpoint) => {
     const looked: string[] = [];
     const sender = newSender({
       resolve: async (name) => {
@@ -185,19 +185,19 @@ describe('an endpoint that a phone chose', () => {
     await expect(send(sender, endpoint)).resolves.toEqual(refused);
     expect(looked).toEqual([]);
     expect(dialled).toBe(0);
-    // The rules refuse the endpoint too, in case a registration contains it.
+    // The rules themselves also refuse the endpoint.
     expect(checkEndpoint(endpoint, everyPort)).toBe('ENDPOINT_REFUSED');
   });
 
   it.each(['localhost', 'relay.internal', 'metadata.google.internal'])(
-    'is not connected to under the name %s',
+    'gets no connection if its host name is %s',
     async (name) => {
       const sender = newSender({ resolve: async () => [{ address: '127.0.0.1', family: 4 }] });
       await expect(send(sender, `https://${name}/a`)).resolves.toEqual(refused);
     },
   );
 
-  it('is looked up once for each connection, which uses an address of that answer', async () => {
+  it('is looked up once per connection', async () => {
     // Neither address is public. The count would be higher if the sender looked up the name again to connect.
     let lookups = 0;
     const resolve = async () => {
@@ -212,7 +212,7 @@ describe('an endpoint that a phone chose', () => {
     expect(dialled).toBe(0);
   });
 
-  it('is not connected to on a host or port that the entry of the app does not list', async () => {
+  it("is refused if the app's entry does not list its host and port", async () => {
     const rules = { hosts: ['push.example', '*.wns.example:8443'], privateHosts: new Set<string>() };
     for (const listed of ['https://push.example/a', 'https://par02.wns.example:8443/a']) {
       expect(checkEndpoint(listed, rules)).toEqual({ url: new URL(listed), mayBePrivate: false });
@@ -227,13 +227,13 @@ describe('an endpoint that a phone chose', () => {
     ]) {
       expect(checkEndpoint(other, rules)).toBe('HOST_NOT_SERVED');
     }
-    // An operator's setting cannot allow these endpoints.
+    // No setting of the operator can allow these endpoints.
     for (const hostile of ['https://127.0.0.1/a', 'http://other.example/a', 'https://a:b@other.example/a']) {
       expect(checkEndpoint(hostile, rules)).toBe('ENDPOINT_REFUSED');
     }
   });
 
-  it('may have a private address only as a host of RELAY_WEB_PUSH_PRIVATE_HOSTS, with its port', () => {
+  it('may have a private address only if RELAY_WEB_PUSH_PRIVATE_HOSTS has its host and port', () => {
     const rules = { hosts: '*', privateHosts: new Set(['push.lan:443', '127.0.0.1:8443']) } as const;
     expect(checkEndpoint('https://push.lan/a', rules)).toMatchObject({ mayBePrivate: true });
     expect(checkEndpoint('https://127.0.0.1:8443/a', rules)).toMatchObject({ mayBePrivate: true });

@@ -51,7 +51,7 @@ function newPhone(): WebPushPhone {
   return new WebPushPhone(`${relay.vendors.urls.webPush}/push/phone-${phones}`);
 }
 
-/** The pushes that arrived for a phone: headers and decrypted bodies. */
+/** Resolves to the pushes that arrived for a phone, with headers and decrypted bodies. */
 async function opened(phone: WebPushPhone) {
   const arrived = await relay.arrived(phone.endpoint);
   return arrived.map(({ headers, body, vendor }) => ({
@@ -62,7 +62,7 @@ async function opened(phone: WebPushPhone) {
 }
 
 describe('a notification for a Web Push device', () => {
-  it('arrives encrypted in the older generation, with the fields of FCM', async () => {
+  it("arrives encrypted with FCM's fields in the older generation", async () => {
     const phone = newPhone();
     const id = await relay.addWebPush(phone.token);
     const { body } = await relay.notify([fcmRequest(id, { ttl_seconds: 3600, collapse_id: 'topic-1' })]);
@@ -81,7 +81,7 @@ describe('a notification for a Web Push device', () => {
     expect(Number(push?.headers.ttl)).toBeLessThanOrEqual(3600);
   });
 
-  it('arrives in the newer generation, with the id of the key', async () => {
+  it('arrives with the push key id in the newer generation', async () => {
     const phone = newPhone();
     const tokenId = await relay.addByToken('webpush', phone.token);
     const request = {
@@ -139,7 +139,7 @@ describe('a notification for a Web Push device', () => {
     expect(new Set(headers).size).toBe(1);
   });
 
-  it('is refused if it is for another vendor than its token', async () => {
+  it('is rejected if it is addressed to APNs', async () => {
     const phone = newPhone();
     const tokenId = await relay.addByToken('webpush', phone.token);
     const request = {
@@ -151,7 +151,7 @@ describe('a notification for a Web Push device', () => {
     expect(body.results).toMatchObject([{ status: 'rejected', reason: 'WRONG_KIND' }]);
   });
 
-  it('is rejected before it is sent if it is too long for a push service', async () => {
+  it('is rejected without a request if it is too long for a push service', async () => {
     const phone = newPhone();
     const id = await relay.addWebPush(phone.token);
     const payload = {
@@ -166,7 +166,7 @@ describe('a notification for a Web Push device', () => {
   });
 });
 
-it('a subscription whose public key is not on the curve is rejected as an invalid registration', async () => {
+it('a notification for a subscription whose public key is not on the curve is rejected', async () => {
   const point = Buffer.concat([Buffer.from([4]), Buffer.alloc(64, 1)]).toString('base64url');
   const { token } = newPhone();
   const id = await relay.addWebPush(token.replace(/"p256dh":"[^"]+"/, `"p256dh":"${point}"`));
@@ -177,13 +177,13 @@ it('a subscription whose public key is not on the curve is rejected as an invali
   expect((await relay.device(id)).expired_at).toBeNull();
 });
 
-it('the relay reports to its server whether it can deliver to Web Push', async () => {
+it('the relay reports whether it can deliver to Web Push devices', async () => {
   const { serverId = '' } = relay.server ?? {};
   const { apps } = await relay.deliveries.appsOf({ serverId, realmId: relay.realmId, realmUuid });
   expect(apps).toEqual([{ vendor: 'webpush', devices: expect.any(Number), trouble: null }]);
 });
 
-describe('the answer of a push service', () => {
+describe('the response of a push service', () => {
   it.each([
     [404, 'SUBSCRIPTION_UNKNOWN', { status: 'gone' }],
     [410, 'SUBSCRIPTION_GONE', { status: 'gone' }],
@@ -195,7 +195,7 @@ describe('the answer of a push service', () => {
     [429, 'TOO_MANY_REQUESTS', { status: 'queued' }],
     [500, 'SERVICE_UNAVAILABLE', { status: 'queued' }],
     [503, 'SERVICE_UNAVAILABLE', { status: 'queued' }],
-  ])('%i, %s, has its outcome, and a retry arrives', async (status, reason, expected) => {
+  ])('with status %i (%s) has its outcome, and a retry arrives', async (status, reason, expected) => {
     const phone = newPhone();
     const id = await relay.addWebPush(phone.token);
     await relay.faults([{ vendor: 'webpush', token: phone.endpoint, status, reason: 'Scripted', times: 1 }]);
@@ -210,7 +210,7 @@ describe('the answer of a push service', () => {
     expect(await opened(phone)).toHaveLength(1);
   });
 
-  it('has a row of the policy for every reason', () => {
+  it('has a policy for every reason', () => {
     expect(Object.keys(webPushPolicy).sort()).toEqual([
       'BAD_REQUEST',
       'BODY_TOO_LARGE',
@@ -224,17 +224,20 @@ describe('the answer of a push service', () => {
     ]);
   });
 
-  it.each(['before', 'after'])('is missing after a reset %s, and the retry arrives', async (reset) => {
-    const phone = newPhone();
-    const id = await relay.addWebPush(phone.token);
-    await relay.faults([{ vendor: 'webpush', token: phone.endpoint, reset, times: 1 }]);
-    const notificationId = randomUUID();
-    await relay.notify([fcmRequest(id, { notification_id: notificationId })]);
-    await expect(relay.settled(notificationId)).resolves.toMatchObject({ status: 'sent' });
-    const pushes = await opened(phone);
-    expect(pushes.length).toBeGreaterThanOrEqual(1);
-    expect(new Set(pushes.map(({ content }) => content)).size).toBe(1);
-  });
+  it.each(['before', 'after'])(
+    'is missing after a reset %s processing, and a retry arrives',
+    async (reset) => {
+      const phone = newPhone();
+      const id = await relay.addWebPush(phone.token);
+      await relay.faults([{ vendor: 'webpush', token: phone.endpoint, reset, times: 1 }]);
+      const notificationId = randomUUID();
+      await relay.notify([fcmRequest(id, { notification_id: notificationId })]);
+      await expect(relay.settled(notificationId)).resolves.toMatchObject({ status: 'sent' });
+      const pushes = await opened(phone);
+      expect(pushes.length).toBeGreaterThanOrEqual(1);
+      expect(new Set(pushes.map(({ content }) => content)).size).toBe(1);
+    },
+  );
 
   it('is counted by vendor', async () => {
     const text = await relay.metrics.text();
@@ -243,7 +246,7 @@ describe('the answer of a push service', () => {
   });
 });
 
-it('a subscription that is bound to another key keeps its device', async () => {
+it('a subscription that is bound to another VAPID key keeps its device', async () => {
   const phone = newPhone();
   const id = await relay.addWebPush(phone.token);
   await relay.notify([fcmRequest(id)]);
@@ -260,7 +263,7 @@ it('a subscription that is bound to another key keeps its device', async () => {
     const { body } = await other.notify([fcmRequest(bound)]);
     expect(body.results).toMatchObject([{ status: 'queued', reason: 'FORBIDDEN' }]);
     expect((await other.device(bound)).expired_at).toBeNull();
-    // The refused subscription does not hold back other notifications.
+    // The refused subscription does not pause other notifications.
     const second = newPhone();
     const free = await other.addWebPush(second.token);
     expect((await other.notify([fcmRequest(free)])).body.results).toMatchObject([{ status: 'sent' }]);
@@ -269,7 +272,7 @@ it('a subscription that is bound to another key keeps its device', async () => {
   }
 });
 
-it('without an entry in the apps file nothing is sent, and the answer says why', async () => {
+it('a notification for a realm without a Web Push app is rejected with a reason', async () => {
   const phone = newPhone();
   const id = await relay.addWebPush(phone.token);
   relay.writeApps({

@@ -1,7 +1,7 @@
 import { createDecipheriv, createECDH, hkdfSync, randomBytes } from 'node:crypto';
 import { encodeWebPushToken } from '@waxwing/protocol';
 
-/** A phone with a Web Push subscription. Its decryption is written from RFC 8291 and RFC 8188. */
+/** A phone with a Web Push subscription. Decrypts pushes according to RFC 8291 and RFC 8188. */
 export class WebPushPhone {
   readonly endpoint: string;
   readonly token: string;
@@ -14,7 +14,7 @@ export class WebPushPhone {
     this.token = encodeWebPushToken({ endpoint, p256dh, auth: this.auth.toString('base64url') });
   }
 
-  /** Decrypts the body of one push. @throws Error if it was encrypted for a different phone. */
+  /** Decrypts the body of a push. @throws Error if the body was encrypted for another phone. */
   open(body: Buffer): string {
     const salt = body.subarray(0, 16);
     const senderKey = body.subarray(21, 86);

@@ -17,11 +17,11 @@ export interface SenderUnderTestOptions
     Pick<WebPushSenderOptions, 'ca' | 'clock' | 'timeoutMilliseconds' | 'privateHosts' | 'proxy' | 'signer'>
   > {
   readonly hosts?: readonly string[] | '*';
-  /** Addresses by name. Default: no name exists. */
+  /** Resolves a host name. Default: no name has an address. */
   readonly resolve?: (name: string) => Promise<readonly LookupAddress[]>;
 }
 
-/** A sender that resolves names by a function. */
+/** Creates a sender that resolves host names with the given function. */
 export function senderUnderTest(options: SenderUnderTestOptions = {}): WebPushSender {
   const { hosts = '*', resolve = noNames, ...more } = options;
   return new WebPushSender({
@@ -42,7 +42,7 @@ export function senderUnderTest(options: SenderUnderTestOptions = {}): WebPushSe
   });
 }
 
-/** A notification for a phone with this endpoint. The endpoint may be invalid in a registration. */
+/** Creates a delivery to a phone with this endpoint. The endpoint may be one that registrations do not allow. */
 export function deliveryTo(endpoint: string, serverId = 'server'): Delivery {
   const { token } = new WebPushPhone('https://push.example/');
   const target = {

@@ -25,13 +25,13 @@ async function start(options: UnderTestOptions = {}): Promise<DeliveriesUnderTes
   return relay;
 }
 
-/** A budget so long that results do not depend on the machine's speed. */
+/** Long budget, so that results do not depend on the machine's speed. */
 const patient = { requestBudgetMilliseconds: 50_000 };
 const impatient = { apns: { ...productionTimings.apns, requestTimeoutMilliseconds: 300 } };
 
 /**
- * Sends one notification to each of this many new phones. Returns every result, and how often each phone was finally
- * reached.
+ * Sends one notification to each of `count` new phones. Returns the number of results per status, the number of phones
+ * that were reached, and the maximum number of arrivals at one phone.
  */
 async function sendToMany(count: number, { vendor = 'apns' }: { vendor?: 'fcm' | 'apns' } = {}) {
   const under = relay as DeliveriesUnderTest;
@@ -61,11 +61,11 @@ async function firedFaults(): Promise<readonly number[]> {
   return fired;
 }
 
-describe('over APNs', () => {
+describe('delivery over APNs', () => {
   it.each([
-    ['with its reason in JSON', { goaway_every: 40 }],
-    ['with no words at all', { goaway_every: 40, goaway_json: false }],
-  ])('a GOAWAY %s every 40 streams loses nothing and sends nothing twice', async (_name, rule) => {
+    ['with a reason', { goaway_every: 40 }],
+    ['without a reason', { goaway_every: 40, goaway_json: false }],
+  ])('a GOAWAY %s every 40 streams causes no loss and no duplicates', async (_name, rule) => {
     const { faults } = await start();
     await faults([
       { vendor: 'apns', latency_ms: 5 },
@@ -76,7 +76,7 @@ describe('over APNs', () => {
     expect(apns.production.connections).toBeGreaterThanOrEqual(10);
   });
 
-  it('a GOAWAY with an error every 40 streams loses nothing and sends nothing twice', async () => {
+  it('a GOAWAY with an error every 40 streams causes no loss and no duplicates', async () => {
     const { faults } = await start();
     await faults([
       { vendor: 'apns', latency_ms: 5 },
@@ -85,7 +85,7 @@ describe('over APNs', () => {
     expect(await sendToMany(400)).toEqual({ statuses: { sent: 400 }, reached: 400, most: 1 });
   });
 
-  it('a refused stream is sent again, and never twice', async () => {
+  it('a refused stream is resent without duplicates', async () => {
     const { faults } = await start();
     await faults([{ vendor: 'apns', reset: 'before', rate: 0.2 }], 1);
     const { statuses, ...arrivals } = await sendToMany(300);
@@ -94,13 +94,13 @@ describe('over APNs', () => {
     expect(statuses.sent).toBeGreaterThan(290);
   });
 
-  it('a stream reset after it was processed is retried later, because its outcome is unknown', async () => {
+  it('a stream that is reset after processing is queued, because its outcome is unknown', async () => {
     const { faults } = await start();
     await faults([{ vendor: 'apns', token: apnsToken(0), reset: 'after', times: 1 }]);
     expect(await sendToMany(2)).toEqual({ statuses: { queued: 1, sent: 1 }, reached: 2, most: 2 });
   });
 
-  it('uses one stream until the connection is proven, then as many as allowed, then more connections', async () => {
+  it('opens more connections when the allowed streams are in use', async () => {
     const { faults, statistics } = await start();
     await faults([{ vendor: 'apns', max_concurrent_streams: 3, latency_ms: 20 }]);
     expect(await sendToMany(100)).toMatchObject({ statuses: { sent: 100 }, most: 1 });
@@ -110,7 +110,7 @@ describe('over APNs', () => {
     expect(Object.keys(apns.production.answers)).toEqual(['200']);
   });
 
-  it('keeps its connections and its provider token from one request to the next', async () => {
+  it('reuses the connection and the provider token', async () => {
     const { notify, addApns, statistics } = await start();
     const id = await addApns(apnsToken());
     for (let round = 0; round < 20; round += 1) await notify([apnsRequest(id)]);
@@ -119,7 +119,7 @@ describe('over APNs', () => {
   });
 
   it.each(['Shutdown', 'IdleTimeout', 'UnrelatedKeyIdInToken'])(
-    'leaves a connection on which APNs answered %s, and delivers over a new one at once',
+    'switches to a new connection immediately after %s',
     async (reason) => {
       const { notify, addApns, faults, statistics } = await start();
       const id = await addApns(apnsToken());
@@ -131,7 +131,7 @@ describe('over APNs', () => {
     },
   );
 
-  it('replaces a provider token that APNs calls too old once, at once, if allowed', async () => {
+  it('immediately replaces a provider token that APNs rejects as too old', async () => {
     const time = { now: Date.UTC(2026, 0, 5, 12) };
     const { notify, addApns, faults, statistics } = await start({ clock: () => time.now });
     const id = await addApns(apnsToken());
@@ -142,7 +142,7 @@ describe('over APNs', () => {
     expect(await statistics()).toMatchObject({ apns: { provider_tokens_accepted: 2 } });
   });
 
-  it('abandons a connection that has become silent, and delivers over a new one', async () => {
+  it('replaces a connection that has become silent', async () => {
     const time = { ahead: 0 };
     const { notify, addApns, faults, settled, statistics } = await start({
       clock: () => Date.now() + time.ahead,
@@ -161,7 +161,7 @@ describe('over APNs', () => {
     expect(apns.production.connections).toBe(2);
   });
 
-  it('drops a notification that has timed out three times', async () => {
+  it('rejects a notification that has timed out three times', async () => {
     const { notify, addApns, faults, settled } = await start({ timings: impatient });
     const id = await addApns(apnsToken());
     await faults([{ vendor: 'apns', latency_ms: 2000 }]);
@@ -182,7 +182,7 @@ describe('over APNs', () => {
     expect(receipt).toMatchObject({ status: 'sent', attempts: 6 });
   });
 
-  it('stores notifications while APNs is unreachable, and delivers them once APNs is back', async () => {
+  it('queues notifications while APNs is unreachable', async () => {
     const port = await freePort();
     const { notify, addApns, dir, settled, log } = await start({
       environment: { RELAY_APNS_PRODUCTION_URL: `https://127.0.0.1:${port}` },
@@ -201,14 +201,14 @@ describe('over APNs', () => {
   });
 });
 
-describe('over FCM', () => {
-  it('resends after a connection reset before processing, and nothing arrives twice', async () => {
+describe('delivery over FCM', () => {
+  it('resends without duplicates after connection resets before processing', async () => {
     const { faults } = await start();
     await faults([{ vendor: 'fcm', reset: 'before', times: 20 }]);
     expect(await sendToMany(200, { vendor: 'fcm' })).toMatchObject({ reached: 200, most: 1 });
   });
 
-  it('retries a failed connection once immediately, and then later', async () => {
+  it('retries a failed connection once immediately, then queues the notification', async () => {
     let connections = 0;
     const breaking = createServer((socket) => {
       connections += 1;
@@ -229,14 +229,14 @@ describe('over FCM', () => {
     }
   });
 
-  it('one access token serves any number of concurrent notifications', async () => {
+  it('uses one access token for concurrent notifications', async () => {
     const { statistics } = await start();
     await sendToMany(50, { vendor: 'fcm' });
     const { oauth } = await statistics();
     expect(oauth.access_tokens_issued).toBe(1);
   });
 
-  it('an access token is used until it expires while Google issues no new one', async () => {
+  it('uses an access token until it expires if Google issues no new token', async () => {
     const time = { now: Date.UTC(2026, 0, 5, 12) };
     const { faults, addFcm, notify } = await start({
       clock: () => time.now,
@@ -249,14 +249,14 @@ describe('over FCM', () => {
     const many = Array.from({ length: 20 }, () => fcmRequest(id));
     const { body } = await notify(many);
     expect(new Set(body.results.map(({ status }) => status))).toEqual(new Set(['sent']));
-    // Meanwhile, the relay requests a new access token from Google, once.
+    // Meanwhile, the relay requests a new access token from Google only once.
     await until(async () => (await firedFaults()).some((times) => times > 0));
     expect(await firedFaults()).toEqual([1]);
     time.now += 5 * 60_000;
     expect((await notify(many)).body.results[0]).toMatchObject({ reason: 'OAUTH_UNAVAILABLE' });
   });
 
-  it('no request waits for a newer access token while the current one is valid', async () => {
+  it('does not wait for a new access token while the current token is valid', async () => {
     const time = { now: Date.UTC(2026, 0, 5, 12) };
     const { faults, addFcm, notify } = await start({
       clock: () => time.now,
@@ -270,7 +270,7 @@ describe('over FCM', () => {
     expect((await notify([fcmRequest(id)])).body.results).toEqual([{ status: 'sent' }]);
   });
 
-  it('an access token that FCM no longer accepts is replaced once, without a failed notification', async () => {
+  it('replaces an access token that FCM no longer accepts, without a failed notification', async () => {
     const { faults, addFcm, notify, statistics } = await start();
     const id = await addFcm('fcm-0');
     await notify([fcmRequest(id)]);
