@@ -7,7 +7,7 @@ import type { UnansweredReason, VendorAnswer } from '#relay/deliveries/vendors/v
 
 const now = Date.UTC(2026, 0, 5, 12);
 
-/** Minimum and maximum seconds before each retry: the first, the second, and so on. */
+/** Returns the minimum and maximum seconds before each retry, in order. */
 function delays(schedule: RetrySchedule, tries: number, retryAfterSeconds?: number): [number, number][] {
   const retryAfterMilliseconds = retryAfterSeconds === undefined ? undefined : retryAfterSeconds * 1000;
   return Array.from({ length: tries }, (_, index) => {
@@ -18,7 +18,7 @@ function delays(schedule: RetrySchedule, tries: number, retryAfterSeconds?: numb
 }
 
 describe('the delay before a retry', () => {
-  // Minimum and maximum seconds before each retry. The last two have reached the cap.
+  // Minimum and maximum seconds before each retry. The last two delays have reached the cap.
   const fromTenSecondsToFiveMinutes = [
     [10, 12.5],
     [10, 20],
@@ -98,20 +98,17 @@ describe('the delay before a retry', () => {
     unseen: fromTenSecondsToFiveMinutes,
   };
 
-  it.each(Object.entries(table))(
-    'of %s starts, doubles and stops growing according to the table',
-    (name, all) => {
-      expect(delays(retrySchedules[name as keyof typeof retrySchedules], all.length)).toEqual(all);
-    },
-  );
+  it.each(Object.entries(table))('of %s grows up to its cap as the table says', (name, all) => {
+    expect(delays(retrySchedules[name as keyof typeof retrySchedules], all.length)).toEqual(all);
+  });
 
-  it('is never shorter than the vendor asks', () => {
+  it("is never shorter than the vendor's Retry-After", () => {
     for (const [least] of delays(retrySchedules.fcmUnavailable, 8, 400)) expect(least).toBe(400);
     expect(delays(retrySchedules.fcmQuota, 1, 5)).toEqual([[60, 75]]);
   });
 });
 
-describe('retries end', () => {
+describe('retries', () => {
   const minute = 60_000;
   const refused = (httpStatus: number, reason: string) => ({ kind: 'refused', httpStatus, reason }) as const;
   const unanswered = (why: UnansweredReason) => ({ kind: 'unanswered', why }) as const;
@@ -128,7 +125,7 @@ describe('retries end', () => {
     ['no connection', 'fcm', unanswered('NOT_CONNECTED'), 'a day', 24 * 60 * minute],
     ['nothing processed', 'apns', unanswered('NOT_PROCESSED'), 'a day', 24 * 60 * minute],
   ] as const)(
-    'after %s, %s, for a notification that lives for weeks',
+    'stop after a fixed time for %s (%s), even with a TTL of weeks',
     (_name, vendor, answer, _when, end) => {
       expect(judge({ vendor, answer, age: end - 2 * minute, tries: 1 }).kind).toBe('retry');
       expect(judge({ vendor, answer, age: end, tries: 1 })).toMatchObject({
@@ -138,13 +135,13 @@ describe('retries end', () => {
     },
   );
 
-  it('with the TTL if it is shorter', () => {
+  it('stop when the TTL ends if that is earlier', () => {
     const options = { vendor: 'fcm', answer: fcmUnavailable, tries: 1, timeToLiveSeconds: 600 } as const;
     expect(judge({ ...options, age: 9 * minute }).kind).toBe('retry');
     expect(judge({ ...options, age: 10 * minute }).kind).toBe('rejected');
   });
 
-  it.each(['TIMED_OUT', 'BROKEN_OFF'] as const)('after the third try if the outcome is %s', (why) => {
+  it.each(['TIMED_OUT', 'BROKEN_OFF'] as const)('stop after the third attempt that ends with %s', (why) => {
     const answer = unanswered(why);
     expect(judge({ vendor: 'fcm', answer, age: 0, tries: 9, doubtsBefore: 1 }).kind).toBe('retry');
     expect(judge({ vendor: 'fcm', answer, age: 0, tries: 3, doubtsBefore: 2 })).toMatchObject({
@@ -173,7 +170,7 @@ describe("a vendor's Retry-After", () => {
   );
 
   it.each(cases)(
-    'does not make notifications expire that live for $timeToLiveSeconds s: $retryAfter after $reason',
+    'of $retryAfter after $reason does not expire a notification with a TTL of $timeToLiveSeconds s',
     (one) => {
       const { vendor, reason, httpStatus, retryAfter, timeToLiveSeconds, random } = one;
       const refusal = { kind: 'refused', httpStatus, reason } as const;
@@ -193,10 +190,10 @@ describe("a vendor's Retry-After", () => {
   );
 });
 
-describe('the timeouts in production', () => {
+describe('the production timings', () => {
   const { apns, ...timings } = productionTimings;
 
-  it('match the vendors’ documentation, and no delay is shortened', () => {
+  it('match the vendors’ documentation and shorten no delay', () => {
     expect(timings.delayDivisor).toBe(1);
     expect(timings.fcmTimeoutMilliseconds).toBeGreaterThanOrEqual(10_000);
     // Apple requires a ping at least hourly, but middleboxes close idle connections sooner.
@@ -204,15 +201,15 @@ describe('the timeouts in production', () => {
     expect(apns.pingAfterIdleMilliseconds).toBeGreaterThan(60_000);
   });
 
-  it('end before a server times out its request after 15 seconds', () => {
+  it('end a request before the server times out after 15 seconds', () => {
     expect(timings.requestBudgetMilliseconds).toBeLessThanOrEqual(10_000);
   });
 });
 
-describe('a notification that the relay holds back', () => {
+describe('a queued notification', () => {
   it.each([
-    ['a day where it would live for weeks', 28 * 24 * 3600, 24 * 3600],
-    ['as long as it lives where that is less', 600, 600],
+    ['a day if its TTL is longer', 28 * 24 * 3600, 24 * 3600],
+    ['its TTL if that is shorter', 600, 600],
   ])('is kept for %s', (_name, timeToLiveSeconds, seconds) => {
     expect(keptUntil({ receivedAt: now, timeToLiveSeconds } as EncryptedNotification)).toBe(
       now + seconds * 1000,
@@ -223,7 +220,7 @@ describe('a notification that the relay holds back', () => {
 function judge(options: {
   vendor: 'fcm' | 'apns' | 'webpush';
   answer: VendorAnswer;
-  /** Milliseconds since the notification arrived. */
+  /** Age of the notification in milliseconds. */
   age: number;
   tries: number;
   doubtsBefore?: number;

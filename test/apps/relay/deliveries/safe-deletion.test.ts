@@ -27,9 +27,9 @@ afterEach(() => relay.close());
 
 describe.each(['Unregistered', 'ExpiredToken'])('%s', (reason) => {
   it.each([
-    ['deletes a device that registered before the time that Apple names', -1, 'gone'],
-    ['spares a device that registered at that very time', 0, 'rejected'],
-    ['spares a device that registered after that time', 1, 'rejected'],
+    ["deletes a device that registered before Apple's timestamp", -1, 'gone'],
+    ["spares a device that registered exactly at Apple's timestamp", 0, 'rejected'],
+    ["spares a device that registered after Apple's timestamp", 1, 'rejected'],
   ])('%s', async (_name, offset, status) => {
     const deadSince = time.now - 3_600_000;
     const token = apnsToken(1);
@@ -41,7 +41,7 @@ describe.each(['Unregistered', 'ExpiredToken'])('%s', (reason) => {
     expect((await relay.device(id)).expired_at).toBe(status === 'gone' ? time.now : null);
   });
 
-  it('spares a device that registers while the vendor is asked', async () => {
+  it('spares a device that registers during the request to Apple', async () => {
     const token = apnsToken(1);
     const id = await relay.addApns(token);
     await relay.faults([{ vendor: 'apns', token, reason, timestamp: time.now - 1000, latency_ms: 1500 }]);
@@ -60,11 +60,11 @@ describe.each(['Unregistered', 'ExpiredToken'])('%s', (reason) => {
   });
 
   it.each([
-    ['without a time', undefined],
-    ['with a time that is none', '2026-01-05T11:00:00Z'],
-    ['with a time between two milliseconds', time.now - 1000.5],
-    ['with a time beyond all calendars', 1e300],
-  ])('%s deletes nothing', async (_name, timestamp) => {
+    ['no timestamp', undefined],
+    ['a timestamp that is a string', '2026-01-05T11:00:00Z'],
+    ['a fractional timestamp', time.now - 1000.5],
+    ['an excessive timestamp', 1e300],
+  ])('deletes nothing if the response has %s', async (_name, timestamp) => {
     const token = apnsToken(1);
     const id = await relay.addApns(token);
     const said = JSON.stringify({ reason, timestamp });
@@ -76,7 +76,7 @@ describe.each(['Unregistered', 'ExpiredToken'])('%s', (reason) => {
 });
 
 describe('BadDeviceToken', () => {
-  it("asks Apple's other environment once, delivers there, and remembers which one knew the token", async () => {
+  it("makes the relay try Apple's other environment, and remember that environment", async () => {
     const token = apnsToken(2);
     const id = await relay.addApns(token);
     await relay.faults([{ vendor: 'apns', environment: 'production', token, reason: 'BadDeviceToken' }]);
@@ -93,7 +93,7 @@ describe('BadDeviceToken', () => {
     expect(apns.production.requests).toBe(1);
   });
 
-  it('counts only if both environments agree', async () => {
+  it('deletes the device if both environments return it', async () => {
     const token = apnsToken(3);
     const id = await relay.addApns(token, { environment: 'sandbox' });
     await relay.faults([{ vendor: 'apns', token, reason: 'BadDeviceToken' }]);
@@ -104,7 +104,7 @@ describe('BadDeviceToken', () => {
   it.each([
     ['is busy', { status: 503 }, { status: 'queued', reason: 'ServiceUnavailable' }],
     [
-      'does not take the key',
+      'refuses the key',
       { reason: 'BadEnvironmentKeyIdInToken' },
       { status: 'rejected', reason: 'BadDeviceToken', fault: 'registration' },
     ],
@@ -123,7 +123,7 @@ describe('BadDeviceToken', () => {
 });
 
 describe('a sudden wave of dead tokens', () => {
-  /** Accounts of the devices. They belong to different users, as most of a relay's phones do. */
+  /** Account of each device. Each device belongs to a different user, as most phones of a relay do. */
   const accounts = new Map<number, PushAccountId>();
   let people = 0;
   async function addPerson(token: string, more: { realm?: RealmId } = {}): Promise<number> {
@@ -149,7 +149,7 @@ describe('a sudden wave of dead tokens', () => {
     );
   const metric = /waxwing_app_breaker_open\{app="fcm:[^"]+",kind="deletion"\} 1/;
 
-  it('freezes deletions, keeps delivering, alerts, stays ready, and resumes after an operator confirms', async () => {
+  it('freezes deletions but not deliveries until an operator confirms the deletions', async () => {
     const ids = await addMany('fcm', 100);
     await relay.faults([wave]);
     const { body } = await notify(ids);
@@ -183,7 +183,7 @@ describe('a sudden wave of dead tokens', () => {
     expect((await relay.ready()).checks.vendors).toBe('ok');
   });
 
-  it('does not count as a wave if the share of dead tokens is as small as usual', async () => {
+  it('is not detected if the share of dead tokens is usual', async () => {
     const ids = await addMany('fcm', 300);
     const dead = ids.filter((_id, index) => index % 10 === 0);
     await relay.faults(dead.map((id) => ({ ...wave, token: `fcm-${ids.indexOf(id)}` })));
@@ -191,7 +191,7 @@ describe('a sudden wave of dead tokens', () => {
     expect([...body.delete_device_ids].sort((a, b) => a - b)).toEqual(dead);
   });
 
-  it('stays frozen over a restart', async () => {
+  it('leaves deletions frozen after a restart', async () => {
     const ids = await addMany('fcm', 40);
     await relay.faults([wave]);
     await notify(ids);
@@ -206,7 +206,7 @@ describe('a sudden wave of dead tokens', () => {
     expect(breaker).toMatchObject({ scope: `realm ${realmUuid}`, confirmedAt: undefined });
   });
 
-  it('thaws after a usual hour if no more tokens die', async () => {
+  it('stops freezing deletions after an hour with a usual share of dead tokens', async () => {
     const ids = await addMany('fcm', 30);
     const alive = await addMany('fcm-alive', 90);
     await relay.faults(ids.map((_id, index) => ({ ...wave, token: `fcm-${index}` })));
@@ -218,7 +218,7 @@ describe('a sudden wave of dead tokens', () => {
     expect((await notify(ids.slice(25))).body.delete_device_ids).toEqual(ids.slice(25));
   });
 
-  it('does not freeze the deletions of other accounts if one member causes it', async () => {
+  it('freezes no deletions of other accounts if a single member causes it', async () => {
     const other = await addServer(relay.database, { name: 'other', realmUuids: [otherRealm] }, time.now);
     const { id: realm } = await relay.database.db
       .selectFrom('realms')

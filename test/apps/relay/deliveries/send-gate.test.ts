@@ -3,7 +3,7 @@ import { SendGate } from '#relay/deliveries/vendors/send-gate.js';
 
 const time = { now: 1000 };
 
-it('the gate before FCM limits concurrency, admits the queue in order, and rejects requests past their deadline', async () => {
+it('the gate limits concurrency, admits queued requests in order, and refuses late requests', async () => {
   const gate = new SendGate(2, () => time.now);
   expect([gate.enter(5000, 'one'), gate.enter(5000, 'one')]).toEqual([true, true]);
   const entered: string[] = [];
@@ -23,14 +23,14 @@ it('the gate before FCM limits concurrency, admits the queue in order, and rejec
   expect(entered).toEqual(['first true', 'hasty false', 'second true']);
   gate.leave('one');
   await waiting[3];
-  // After all requests have left, the limit is unchanged.
+  // The limit is unchanged after all requests have left.
   gate.leave('one');
   gate.leave('one');
   expect([gate.enter(5000, 'one'), gate.enter(5000, 'one')]).toEqual([true, true]);
   expect(gate.enter(5000, 'one')).toBeInstanceOf(Promise);
 });
 
-it('the gate before FCM keeps its order, however many requests are queued', async () => {
+it('the gate keeps the order of thousands of queued requests', async () => {
   const gate = new SendGate(1, () => time.now);
   expect(gate.enter(5000, 'one')).toBe(true);
   const entered: number[] = [];
@@ -44,7 +44,7 @@ it('the gate before FCM keeps its order, however many requests are queued', asyn
   expect(entered).toEqual(Array.from({ length: 3000 }, (_, index) => index));
 });
 
-it('the gate before FCM admits servers round-robin, so that a busy one does not delay others', async () => {
+it('the gate admits servers round-robin, so that a busy server does not delay others', async () => {
   const gate = new SendGate(1, () => time.now);
   expect(gate.enter(5000, 'crowd')).toBe(true);
   const entered: string[] = [];
@@ -58,7 +58,7 @@ it('the gate before FCM admits servers round-robin, so that a busy one does not 
   expect(entered).toEqual(['crowd', 'modest', 'crowd', 'modest', 'crowd', 'crowd']);
 });
 
-it('the gate before FCM skips expired requests without costing their server its turn', async () => {
+it('the gate skips late requests without skipping their server', async () => {
   time.now = 1000;
   const gate = new SendGate(1, () => time.now);
   expect(gate.enter(5000, 'first')).toBe(true);
@@ -77,7 +77,7 @@ it('the gate before FCM skips expired requests without costing their server its 
   expect(entered).toEqual(['fresh', 'other', 'last']);
 });
 
-it('a gate with a share for each server keeps slots and queue free for others', async () => {
+it('a gate with a limit per server keeps slots and queue entries free for others', async () => {
   const gate = new SendGate(
     4,
     () => time.now,

@@ -16,14 +16,14 @@ function tries(underWay: number): Tries {
   return begun;
 }
 
-/** Records the name of a wait when it ends. */
+/** Returns a function that begins a named wait, and the names of the waits that have ended. */
 function noteEnds(waits: VendorDeadlines) {
   const ended: string[] = [];
   const begin = (name: string, begun: Tries): void => void waits.wait(begun)?.then(() => ended.push(name));
   return { ended, begin };
 }
 
-describe('the deadlines of vendor requests', () => {
+describe('the waits for vendors', () => {
   it('end with the last attempt', async () => {
     const { ended, begin } = noteEnds(new VendorDeadlines(budget));
     const two = tries(2);
@@ -36,7 +36,7 @@ describe('the deadlines of vendor requests', () => {
     expect(ended).toEqual(['two']);
   });
 
-  it('end each when its own budget is spent, with one timer for all of them', async () => {
+  it('each end when their own budget is spent, with a common timer', async () => {
     const { ended, begin } = noteEnds(new VendorDeadlines(budget));
     const quick = tries(1);
     begin('quick', quick);
@@ -58,7 +58,7 @@ describe('the deadlines of vendor requests', () => {
     expect(ended.at(-1)).toBe('later');
   });
 
-  it('end at once on shutdown, and none begins after that', async () => {
+  it('end immediately on shutdown, after which none begins', async () => {
     const waits = new VendorDeadlines(budget);
     const { ended, begin } = noteEnds(waits);
     begin('one', tries(1));

@@ -17,7 +17,7 @@ import {
 const minute = 60_000;
 
 describe('a vendor that accepts nothing for a minute', () => {
-  it('is in the log and in readiness until it accepts a notification', async () => {
+  it('is reported in the log, readiness and "apps status" until it accepts a notification', async () => {
     const time = { now: Date.now() };
     const folder = mkdtempSync(join(tmpdir(), 'waxwing-outages-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -90,7 +90,7 @@ describe('a vendor that accepts nothing for a minute', () => {
     expect(log.text()).toContain(`the vendor accepts notifications of ${fcmApp} again`);
     expect(await relay.metrics.text()).not.toContain('waxwing_app_outage{');
 
-    // One of the two apps fails, and the relay stays ready because of the other.
+    // One of the two apps fails, but the relay stays ready because the other app works.
     await faults([{ vendor: 'fcm', status: 503, reason: 'UNAVAILABLE' }]);
     await both();
     time.now += minute;
@@ -104,7 +104,7 @@ describe('a vendor that accepts nothing for a minute', () => {
     expect(await relay.metrics.text()).toContain(`waxwing_app_outage{app="${fcmApp}"} 1`);
   });
 
-  it('is forgotten once nothing was tried for half an hour; a success between failures is no outage', () => {
+  it('is forgotten after half an hour without an attempt, or when a notification succeeds', () => {
     const { log, lines } = createMemoryLog();
     let now = 0;
     const failing: string[] = [];
@@ -132,13 +132,13 @@ describe('a vendor that accepts nothing for a minute', () => {
     failAt(34 * minute);
     expect([described(), lines().length]).toEqual([[], 1]);
     failAt(35 * minute);
-    // The outage is also forgotten if nothing reads it before this failure.
+    // The outage is forgotten even if nothing reads it before this failure.
     failAt(70 * minute);
     outages.worked(route);
     expect(failing.slice(2)).toEqual(['fcm:p true', 'fcm:p false']);
   });
 
-  it('is reported without a further attempt, which may be 15 minutes away, but not after a single failure', () => {
+  it('is reported by a review after two failures, but not after a single failure', () => {
     const { log, lines } = createMemoryLog();
     let now = 0;
     const failing: string[] = [];
@@ -166,7 +166,7 @@ describe('a vendor that accepts nothing for a minute', () => {
     expect(failing).toEqual(['apns:twice true', 'apns:twice false']);
   });
 
-  it('is in the log soon after a minute, if only one notification is being retried', async () => {
+  it('is logged soon after a minute even if the next retry is 15 minutes away', async () => {
     const time = { now: Date.now() };
     const relay = await startDeliveriesUnderTest({
       clock: () => time.now,

@@ -4,7 +4,7 @@ import { vendorReadiness } from '#relay/deliveries/attempts/vendor-readiness.js'
 const google = { credential: 'google', since: 1000, sentence: 'Google fails.' };
 const apple = { credential: 'apple', since: 2000, sentence: 'Apple refuses the key.' };
 
-/** Readiness, given these outages, refused credentials, and times when each credential last worked. */
+/** Returns the readiness for outages, refused credentials, and the times when credentials last worked. */
 function readiness(outages: object[], refused: object[], workedAt: Readonly<Record<string, number>> = {}) {
   return vendorReadiness({
     apps: { credentials: ['google', 'apple', 'apple'] },
@@ -16,14 +16,14 @@ function readiness(outages: object[], refused: object[], workedAt: Readonly<Reco
   });
 }
 
-it('a relay is unready for its vendors only if no credential of its apps works', () => {
+it('a relay is not ready only if none of its credentials works', () => {
   expect(readiness([], [])).toBeUndefined();
   expect(readiness([google], [])).toEqual({ warning: 'Google fails.' });
   expect(readiness([], [apple])).toEqual({ warning: 'Apple refuses the key.' });
   expect(readiness([google], [apple])).toBe('Apple refuses the key.; Google fails.');
 });
 
-it('a credential that works for another of its apps has not failed', () => {
+it('a credential does not count as failed if it works for another app', () => {
   const both = { warning: 'Apple refuses the key.; Google fails.' };
   expect(readiness([google], [apple], { apple: 2001 })).toEqual(both);
   expect(readiness([google], [apple], { google: 1001 })).toEqual(both);

@@ -19,17 +19,17 @@ interface Expectation {
   readonly status: 'gone' | 'rejected' | 'queued';
   readonly fault?: string;
   readonly delay?: readonly [number, number];
-  /** The outcome that the metric counts, if it differs from `status`. */
+  /** Outcome in the metric, if it differs from `status`. */
   readonly outcome?: string;
-  /** A fault for the stand-in, if the reason by itself is not enough. */
+  /** Further fields of the stand-in's fault rule, if the reason alone is not enough. */
   readonly script?: object;
-  /** The reason in the answer, if it differs from the scripted one. */
+  /** Reason in the relay's response, if it differs from the scripted reason. */
   readonly shown?: string;
 }
 
 const gone: Expectation = { status: 'gone' };
 const blame = (fault: string): Expectation => ({ status: 'rejected', fault });
-/** The vendor refuses the relay's credential, which only the operator can change. */
+/** Result if the vendor refuses the relay's credential, which only the operator can change. */
 const ofCredential = { status: 'queued', fault: 'relay-configuration' } as const;
 const held: Expectation = { ...ofCredential, delay: [60, 60], outcome: 'credential_trouble' };
 const suspected: Expectation = { status: 'queued', delay: [60, 75], outcome: 'credential_suspected' };
@@ -111,7 +111,7 @@ beforeAll(async () => {
     },
   });
 });
-// Otherwise, notifications that one test leaves queued would be retried during the next test.
+// Without this, notifications that one test leaves queued would be retried during the next test.
 afterEach(() => dropJobs());
 afterAll(() => relay.close());
 
@@ -144,20 +144,20 @@ async function expectOutcome(
   expect(delaySeconds).toBeLessThanOrEqual(expected.delay[1]);
 }
 
-/** Deletes all queued jobs. */
+/** Deletes all queued jobs. Returns them. */
 async function dropJobs() {
   const jobs = await relay.database.jobs.list({ kind: 'deliver-notification', limit: 1000 });
   for (const job of jobs) await relay.database.jobs.drop(job.id);
   return jobs;
 }
 
-describe('FCM’s answer', () => {
-  it('covers every reason that the policy knows', () => {
+describe('the outcome table for FCM', () => {
+  it('covers every reason in the policy', () => {
     expect(Object.keys(fcm).sort()).toEqual(Object.keys(fcmPolicy).sort());
   });
 
   it.each(Object.entries(fcm))(
-    '%s leads to its outcome, and the token is kept or expires as it should',
+    'has the outcome of %s, and whether the token expires',
     async (reason, expected) => {
       const token = `fcm-${reason}`;
       const device = await relay.addFcm(token);
@@ -180,16 +180,16 @@ describe('FCM’s answer', () => {
   );
 });
 
-describe('APNs’ answer', () => {
-  it('covers every reason that the policy knows', () => {
+describe('the outcome table for APNs', () => {
+  it('covers every reason in the policy', () => {
     expect(Object.keys(apns).sort()).toEqual(Object.keys(apnsPolicy).sort());
   });
 
   it.each(Object.entries(apns).map(([reason, expected], index) => [reason, expected, index] as const))(
-    '%s leads to its outcome, and the token is kept or expires as it should',
+    'has the outcome of %s, and whether the token expires',
     async (reason, expected, index) => {
       const token = apnsToken(1000 + index);
-      // A separate app, so that one app's refused credential does not affect another test.
+      // Each test uses a separate app, so that a refused credential does not affect other tests.
       const device = await relay.addApns(token, { appId: topicOf(reason) });
       await relay.faults([{ vendor: 'apns', token, reason, ...expected.script }]);
       await expectOutcome('apns', reason, expected, device, apnsRequest(device));
@@ -207,7 +207,7 @@ describe('an unknown reason', () => {
     ['apns', 403, 'queued', undefined],
     ['apns', 599, 'queued', undefined],
   ] as const)(
-    'is judged by its status, and the token stays: %s with HTTP %i is %s',
+    'gets the outcome of its HTTP status, and the token is kept: %s with %i is %s',
     async (vendor, status, outcome, fault) => {
       time.now += 61_000;
       const token = vendor === 'fcm' ? `new-${status}` : apnsToken(status);
@@ -226,7 +226,7 @@ describe('an unknown reason', () => {
   );
 });
 
-describe('an answer in an unexpected form', () => {
+describe('a response in an unexpected format', () => {
   const notes = { page: '<html>Go away</html>', odd: JSON.stringify({ reason: 'x'.repeat(65) }) };
   it.each([
     ['fcm', 502, 'page', 'queued', [10, 12.5]],
@@ -239,7 +239,7 @@ describe('an answer in an unexpected form', () => {
     ['apns', 410, 'page', 'rejected', undefined],
     ['apns', 410, 'odd', 'rejected', undefined],
   ] as const)(
-    'is judged by its status: %s with HTTP %i (%s) is %s',
+    'gets the outcome of its HTTP status: %s with %i (%s) is %s',
     async (vendor, status, note, outcome, delay) => {
       time.now += 61_000;
       const device =
