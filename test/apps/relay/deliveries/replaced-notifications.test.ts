@@ -27,7 +27,7 @@ async function receiptOf({ notification_id: id }: { notification_id?: string }) 
 }
 
 describe('a queued notification', () => {
-  it('is not sent after a later one with the same collapse id, which it would replace', async () => {
+  it('is not sent after a later notification with the same collapse id', async () => {
     const id = await relay.addFcm('fcm-1');
     const other = await relay.addFcm('fcm-2');
     const collapsing = { collapse_id: 'score' };
@@ -45,7 +45,7 @@ describe('a queued notification', () => {
     expect(await relay.arrived('fcm-1')).toHaveLength(2);
   });
 
-  it('is also replaced by one that waits for the phone’s cool-down', async () => {
+  it('is replaced by a later notification that waits for the end of a cool-down', async () => {
     const token = apnsToken(1);
     const id = await relay.addApns(token);
     const collapsing = { collapse_id: 'score' };
@@ -62,7 +62,7 @@ describe('a queued notification', () => {
     expect(await relay.arrived(token)).toHaveLength(1);
   });
 
-  it('is not replaced by a notification that will never be sent, and does not wait for it', async () => {
+  it('is neither replaced nor delayed by a notification that will never be sent', async () => {
     const token = apnsToken(2);
     const id = await relay.addApns(token);
     const collapsing = { collapse_id: 'score' };
@@ -78,14 +78,14 @@ describe('a queued notification', () => {
     expect(await receiptOf(older)).toMatchObject({ status: 'sent' });
   });
 
-  it('does not block later notifications after the clock was set back', async () => {
+  it('does not block later notifications after the clock is set back', async () => {
     const id = await relay.addFcm('fcm-3');
     expect(await notifyOne(fcmRequest(id, { collapse_id: 'score' }))).toEqual({ status: 'sent' });
     time.now -= 300_000;
     expect(await notifyOne(fcmRequest(id, { collapse_id: 'score' }))).toEqual({ status: 'sent' });
   });
 
-  it('is sent even if an older one with its collapse id was sent before', async () => {
+  it('is sent after an older notification with the same collapse id', async () => {
     const id = await relay.addFcm('fcm-1');
     const collapsing = { collapse_id: 'score' };
     expect(await notifyOne(fcmRequest(id, collapsing))).toEqual({ status: 'sent' });

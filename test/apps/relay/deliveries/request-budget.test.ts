@@ -17,16 +17,16 @@ afterEach(async () => {
 });
 
 describe('a request that takes longer than its budget', () => {
-  /** Milliseconds. Long enough that other requests are answered first, even on a slow machine. */
+  /** Latency in milliseconds. Long enough that other requests end first, even on a slow machine. */
   const answersLate = 2000;
 
-  /** Stops waiting for vendors once FCM has received this many requests, as if the budget were spent. */
+  /** Makes the relay stop waiting once FCM has received this many requests, as if the budget were spent. */
   async function spendBudgetOnce({ statistics, deliveries }: DeliveriesUnderTest, requests: number) {
     await until(async () => (await statistics()).fcm.requests >= requests);
     deliveries.waitNoLonger();
   }
 
-  it('is answered in time, with deliveries in flight reported as queued, and nothing is sent twice', async () => {
+  it('reports deliveries in flight as queued, and sends nothing twice', async () => {
     relay = await startDeliveriesUnderTest({ timings: { requestBudgetMilliseconds: 2000 } });
     const { notify, addApns, faults, settled, arrived, metrics, database } = relay;
     const quick = await addApns(apnsToken(1));
@@ -34,7 +34,7 @@ describe('a request that takes longer than its budget', () => {
     await notify([apnsRequest(quick)]);
     await faults([{ vendor: 'apns', token: apnsToken(2), latency_ms: 3000 }]);
     const { body } = await notify([apnsRequest(quick), apnsRequest(slow)]);
-    // The result would be `sent` if the answer had waited for the vendor.
+    // The result would be `sent` if the response had waited for the vendor.
     expect(body.results).toMatchObject([{ status: 'sent' }, { status: 'queued', reason: 'UNDER_WAY' }]);
     expect(await settled(body.results[1]?.notification_id)).toMatchObject({ status: 'sent' });
     // The stored retry has nothing left to do.
@@ -47,7 +47,7 @@ describe('a request that takes longer than its budget', () => {
     expect(await metrics.text()).toContain('waxwing_deliveries_in_flight 0');
   });
 
-  it('is not sent after the budget by a first attempt that waited for an access token, in addition to the stored one', async () => {
+  it('sends only the stored retry if the first attempt waits too long for an access token', async () => {
     relay = await startDeliveriesUnderTest({ timings: { requestBudgetMilliseconds: 100 } });
     const { notify, addFcm, faults, settled, arrived, database } = relay;
     const id = await addFcm('fcm-1');
@@ -61,7 +61,7 @@ describe('a request that takes longer than its budget', () => {
     expect(await arrived('fcm-1')).toHaveLength(1);
   });
 
-  it('keeps its outcome when the stored attempt runs too late, as after a long restart', async () => {
+  it('keeps the outcome if the stored retry runs too late, as after a long restart', async () => {
     let now = Date.now();
     relay = await startDeliveriesUnderTest({
       timings: { requestBudgetMilliseconds: 150 },
@@ -80,7 +80,7 @@ describe('a request that takes longer than its budget', () => {
     expect(await receipts([notificationId])).toEqual([ended]);
   });
 
-  it('answers "rejected" for notifications that would expire before a retry, and leaves the queue metric unchanged', async () => {
+  it('rejects notifications that would expire before a retry, without counting them as queued', async () => {
     const now = Date.now();
     relay = await startDeliveriesUnderTest({ timings: { delayDivisor: 1 }, clock: () => now });
     const { notify, addFcm, faults, receipts, metrics } = relay;
@@ -103,9 +103,9 @@ describe('a request that takes longer than its budget', () => {
   });
 
   it.each([
-    ['a minute where FCM says 429', { status: 429 }, 'QUOTA_EXCEEDED', 60],
-    ['as long as FCM asks', { status: 503, retry_after: 600 }, 'UNAVAILABLE', 600],
-  ])('waits %s, however late the vendor reports it', async (_name, answer, reason, seconds) => {
+    ['a minute after a late 429', { status: 429 }, 'QUOTA_EXCEEDED', 60],
+    ['for the time in a late Retry-After', { status: 503, retry_after: 600 }, 'UNAVAILABLE', 600],
+  ])('delays the stored retry %s', async (_name, answer, reason, seconds) => {
     const time = { now: Date.now() };
     relay = await startDeliveriesUnderTest({ timings: { delayDivisor: 1 }, clock: () => time.now });
     const { notify, addFcm, faults, receipts, arrived, database } = relay;

@@ -31,7 +31,7 @@ function read(content: string) {
   return readServiceAccount(file);
 }
 
-describe('a service account whose key has real line breaks, as from echo or a template with \\n', () => {
+describe('a service account whose key has raw line breaks, as echo or a template writes for \\n', () => {
   it.each(['\n', '\r\n', '\r'])('is accepted with %j', async (lineBreak) => {
     const plain = await read(account);
     const broken = account.replaceAll('\\n', lineBreak);
@@ -49,11 +49,11 @@ describe('a service account that is not JSON', () => {
     );
 
   it.each(lines.slice(0, -1).map((_, index) => index + 1))(
-    'is refused with line %i, which has the mistake',
+    'is rejected with the number of the wrong line: %i',
     async (line) => {
       const change = (edit: (text: string) => string) =>
         lines.map((text, index) => (index === line - 1 ? edit(text) : text));
-      // Mistakes: a missing or extra comma, a missing quote, a wrong quote, and a comment.
+      // The mistakes: a missing or extra comma, a missing quote, a wrong quote, and a comment.
       const last = lines.length - 1;
       if (line > 1) {
         expect(await lineOf(change((text) => (line === last ? `${text},` : text.replace(/,$/, ''))))).toBe(

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 const unregistered = JSON.stringify({ error: { code: 404, status: 'UNREGISTERED' } });
 const tokenAnswer = JSON.stringify({ access_token: 'token', expires_in: 3600 });
 
-/** Answers like Google, then sends extra bytes: a given number of bytes, or an endless stream. */
+/** A Google stand-in that appends extra bytes to its responses: a given number, or an endless stream. */
 export class TalkativeGoogle {
   connections = 0;
   messages = { status: 404, more: 0 };

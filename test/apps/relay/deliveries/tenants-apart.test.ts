@@ -27,7 +27,7 @@ afterEach(() => relay.close());
 async function addTenant() {
   const { serverId, serverKey } = await addServer(
     relay.database,
-    // This id sorts first, so a look-up that ignores the server would find its row.
+    // This id sorts first, so a look-up that ignored the server would find its row.
     { serverId: '00000000-0000-4000-8000-000000000000', name: 'other', realmUuids: [otherRealm] },
     time.now,
   );
@@ -50,8 +50,8 @@ function askReceipts(authorization: string, id: string = randomUUID()) {
   });
 }
 
-describe('a notification_id and a device that another server also names', () => {
-  it("are not affected by the relay's answer to that server", async () => {
+describe('a notification whose id and device another server also names', () => {
+  it("is not affected by the relay's response to that server", async () => {
     const other = await addTenant();
     const ours = await relay.addFcm('ours');
     const request = fcmRequest(ours, { notification_id: randomUUID() });
@@ -60,7 +60,7 @@ describe('a notification_id and a device that another server also names', () => 
     expect(await relay.arrived('ours')).toHaveLength(1);
   });
 
-  it('are not affected by a receipt of that server', async () => {
+  it('is not affected by a receipt of that server', async () => {
     const other = await addTenant();
     const ours = await relay.addFcm('ours');
     const notification_id = randomUUID();
@@ -89,7 +89,7 @@ describe('a notification_id and a device that another server also names', () => 
     expect(await relay.receipts([notification_id])).toHaveLength(1);
   });
 
-  it('are not affected by a concurrent request of that server', async () => {
+  it('is not affected by a concurrent request from that server', async () => {
     const other = await addTenant();
     const ours = await relay.addFcm('ours');
     const request = fcmRequest(ours, { notification_id: randomUUID() });
@@ -106,13 +106,13 @@ describe('a notification_id and a device that another server also names', () => 
     expect((await slow).body.results.map(({ status }) => status)).toEqual(['sent', 'gone']);
   });
 
-  it('are retried although that server was answered "gone"', async () => {
+  it('is retried although that server got "gone"', async () => {
     const other = await addTenant();
     const ours = await relay.addFcm('ours');
     const notification_id = randomUUID();
     const request = fcmRequest(ours, { notification_id });
     await relay.faults([{ vendor: 'fcm', token: 'ours', status: 503, times: 1 }]);
-    // Stored first, so a look-up that ignores the server would find this row.
+    // Stored first, so a look-up that ignored the server would find this row.
     expect((await other.notify([request])).body.results).toMatchObject([{ status: 'gone' }]);
     expect((await relay.notify([request])).body.results).toMatchObject([{ status: 'queued' }]);
     time.now += 20_000;
@@ -123,7 +123,7 @@ describe('a notification_id and a device that another server also names', () => 
 });
 
 describe('a server’s quota', () => {
-  it('is charged one for each receipts request', async () => {
+  it('is charged one unit for each receipts request', async () => {
     const { authorization } = relay;
     for (let asked = 0; asked < 60; asked += 1) {
       expect((await askReceipts(authorization)).statusCode).toBe(200);
@@ -138,13 +138,13 @@ describe('a server’s quota', () => {
     expect((await relay.notify([])).body.code).toBe('RATE_LIMIT_HIT');
   });
 
-  it('is charged for notify requests for an unknown realm, so that probing realms is not free', async () => {
+  it('is charged for notify requests with an unknown realm, so that probing realms is not free', async () => {
     const strange = { body: { realm_uuid: randomUUID() } };
     for (let asked = 0; asked < 60; asked += 1) expect((await relay.notify([], strange)).status).toBe(403);
     expect((await relay.notify([], strange)).body.code).toBe('RATE_LIMIT_HIT');
   });
 
-  it('is separate: one server’s requests never count for another', async () => {
+  it('is not charged for the requests of another server', async () => {
     const other = await addTenant();
     const ours = await relay.addFcm('ours');
     await relay.notify(Array.from({ length: 60 }, () => fcmRequest(ours)));

@@ -10,7 +10,7 @@ import { fcmRequest, startDeliveriesUnderTest, until } from './deliveries-under-
 const devices = 300;
 
 eachBackend((backend) => {
-  it('moves tokens of an older key to the current one, delivers meanwhile, and then refuses old ones', async () => {
+  it('re-encrypts tokens with the current key while it delivers, and then rejects the older key', async () => {
     const time = { now: Date.now() };
     const clock = () => time.now;
     const made = newKeyRing(sodium, time.now);
@@ -29,8 +29,8 @@ eachBackend((backend) => {
     const [before] = await stored();
     expect(before?.token).not.toContain(key.id);
 
-    // A scheduled run that begins before the clock jumps and ends after it would be the last, because the clock does
-    // not advance afterwards.
+    // A scheduled run that begins before the jump of the clock and ends after it would be the last run, because the
+    // clock then stops.
     await idle(relay.database.jobs);
     let isMoving = true;
     const seen: string[] = [];
@@ -41,7 +41,7 @@ eachBackend((backend) => {
         seen.push(...body.results.map(({ status, reason }) => reason ?? status));
       }
     })();
-    // Tokens are re-encrypted with a key only after every relay has used the key for a minute.
+    // The relay re-encrypts tokens with a key only after every relay has used the key for a minute.
     time.now += 120_000;
     const moved = until(async () => (await tokenKeys()).length === 1);
     await Promise.all([stream, moved.finally(() => (isMoving = false))]);

@@ -27,7 +27,7 @@ describe('a stored token that cannot be read', () => {
   const notifyAll = async () => (await relay.notify(ids.map((id) => fcmRequest(id)))).body;
   const refused = { status: 'rejected', reason: 'UNREADABLE_TOKEN', fault: 'relay' };
 
-  it('fails only the notifications of its own device, whose token does not count as dead', async () => {
+  it('fails only the notifications for its own device, and does not count as dead', async () => {
     const { token } = await relay.device(ids[1] as RelayDeviceId);
     await storeToken(ids[1] as RelayDeviceId, `${token.slice(0, -8)}AAAAAAAA`);
     const answer = await notifyAll();
@@ -39,14 +39,14 @@ describe('a stored token that cannot be read', () => {
     expect(await relay.arrived('two')).toHaveLength(1);
   });
 
-  it('includes one copied from the row of another device, even right after a delivery to that device', async () => {
+  it('may be a copy from the row of another device, even right after a delivery to that device', async () => {
     await notifyAll();
     await storeToken(ids[1] as RelayDeviceId, (await relay.device(ids[0] as RelayDeviceId)).token);
     expect((await notifyAll()).results).toEqual([{ status: 'sent' }, refused, { status: 'sent' }]);
     expect(await relay.arrived('one')).toHaveLength(2);
   });
 
-  it('is reported once in the log, and as a warning and in metrics until it can be read again', async () => {
+  it('is logged once, and reported in readiness and metrics until it is readable again', async () => {
     const { token } = await relay.device(ids[1] as RelayDeviceId);
     await storeToken(ids[1] as RelayDeviceId, 'nonsense');
     await notifyAll();
@@ -69,7 +69,7 @@ describe('a stored token that cannot be read', () => {
     expect(relay.log.text().split('the key ring cannot open a stored token')).toHaveLength(3);
   });
 
-  it('changes nothing for a repeat of a sent notification, or for a dead device', async () => {
+  it('does not affect repeats of sent notifications or dead devices', async () => {
     const again = [fcmRequest(ids[0] as RelayDeviceId, { notification_id: randomUUID() })];
     await relay.notify(again);
     for (const id of ids) await storeToken(id, 'nonsense');
@@ -80,7 +80,7 @@ describe('a stored token that cannot be read', () => {
 });
 
 describe('a key ring without the key of the stored tokens', () => {
-  it('holds accepted notifications until the right ring is back', async () => {
+  it('leaves accepted notifications queued until the key is restored', async () => {
     relay = await startDeliveriesUnderTest();
     const id = await relay.addFcm('patient');
     await relay.faults([{ vendor: 'fcm', status: 503 }]);
