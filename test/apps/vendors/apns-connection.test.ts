@@ -39,7 +39,7 @@ describe('a connection to APNs', () => {
     });
   }
 
-  it.each(['localhost', '127.0.0.1'])('is trusted by a client with the CA file, as %s', async (host) => {
+  it.each(['localhost', '127.0.0.1'])('to %s is trusted by a client with the CA file', async (host) => {
     const { port } = new URL(test.vendors.urls.apnsProduction);
     const session = connectHttp2(`https://${host}:${port}`, { ca });
     await new Promise((resolve, reject) => session.once('connect', resolve).once('error', reject));
@@ -47,14 +47,14 @@ describe('a connection to APNs', () => {
     session.destroy();
   });
 
-  it('is not trusted by a client without the CA file, nor under another name', async () => {
+  it('is not trusted without the CA file or under another host name', async () => {
     await expect(handshake({ ca: [], ALPNProtocols: ['h2'] })).rejects.toThrow(/certificate/);
     await expect(handshake({ servername: 'apns.example', ALPNProtocols: ['h2'] })).rejects.toThrow(
       /altnames/,
     );
   });
 
-  it('is dropped when the client offers no ALPN', async () => {
+  it('is closed if the client does not offer ALPN', async () => {
     const socket = await handshake({});
     expect(socket.alpnProtocol).toBe(false);
     socket.write('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
@@ -75,7 +75,7 @@ describe('a connection to APNs', () => {
     ).rejects.toThrow();
   });
 
-  it('is refused when the client supports nothing newer than TLS 1.1', async () => {
+  it('is refused if the client supports only TLS 1.1 or older', async () => {
     await expect(
       handshake({
         ALPNProtocols: ['h2'],
@@ -97,8 +97,8 @@ describe('a connection to APNs', () => {
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(500);
   });
 
-  it('refuses surplus streams before it has authenticated', async () => {
-    // Node's client obeys the limit as soon as it receives the settings, so it must send these requests before that.
+  it('refuses excess streams before the first request has succeeded', async () => {
+    // Node's client obeys the limit once it has received the settings, so it must send these requests earlier.
     const { credentials, urls } = test.vendors;
     const session = connectHttp2(urls.apnsProduction, { ca: await readFile(credentials.caFile) });
     const codes = await Promise.all(
@@ -114,7 +114,7 @@ describe('a connection to APNs', () => {
     session.destroy();
   });
 
-  it('aborts a request whose body never ends', async () => {
+  it('resets a request whose body is too long', async () => {
     const client = await connectClient();
     await expect(client.send(deviceToken, {}, 'x'.repeat(2 * 1024 * 1024))).rejects.toThrow(
       /ENHANCE_YOUR_CALM/,
@@ -134,7 +134,7 @@ describe('a connection to APNs', () => {
     expect(after.deliveries.kept).toBe(before.deliveries.kept + 1);
   });
 
-  it('is counted for its environment', async () => {
+  it('counts toward the statistics of its environment', async () => {
     await connectClient('sandbox');
     const sandbox = await connectClient('sandbox');
     await sandbox.send();

@@ -32,7 +32,7 @@ describe('a request to APNs', () => {
     await test.close();
   });
 
-  it('is accepted with an empty answer and an apns-id, and is recorded', async () => {
+  it('is accepted with an empty response and an apns-id, and recorded', async () => {
     const answer = await apns.send(deviceToken, { 'apns-push-type': 'alert' }, '{"aps":{"alert":"x"},"n":1}');
     expect(answer).toMatchObject({ status: 200, body: {} });
     expect(answer.headers['apns-id']).toMatch(uuid);
@@ -48,12 +48,12 @@ describe('a request to APNs', () => {
     });
   });
 
-  it('gets its own apns-id back', async () => {
+  it('gets a response with its own apns-id', async () => {
     const answer = await apns.send(deviceToken, { 'apns-id': ownId });
     expect(answer.headers['apns-id']).toBe(ownId);
   });
 
-  it('gets an apns-unique-id in the sandbox, with the same provider token', async () => {
+  it('gets an apns-unique-id in the sandbox, where the same provider token is valid', async () => {
     const sandbox = await ApnsClient.connect(test, 'sandbox');
     const answer = await sandbox.send('5a'.repeat(32));
     expect(answer.status).toBe(200);
@@ -62,7 +62,7 @@ describe('a request to APNs', () => {
     sandbox.close();
   });
 
-  it('is accepted with a provider token that a JWT library made', async () => {
+  it('is accepted with a provider token from a JWT library', async () => {
     const { apnsKeyFile, apnsKeyId, apnsTeamId } = test.vendors.credentials;
     const token = await new SignJWT({})
       .setProtectedHeader({ alg: 'ES256', kid: apnsKeyId })
@@ -88,7 +88,7 @@ describe('a request to APNs', () => {
     expect((await apns.send(deviceToken, headers)).status).toBe(200);
   });
 
-  it('is accepted at the limits of its headers and payload', async () => {
+  it('is accepted with headers and a payload of maximum length', async () => {
     const body = (bytes: number) => `{"aps":{},"x":"${'x'.repeat(bytes - 17)}"}`;
     expect(Buffer.byteLength(body(4096))).toBe(4096);
     expect((await apns.send(deviceToken, {}, body(4096))).status).toBe(200);
@@ -109,31 +109,31 @@ describe('a request to APNs', () => {
     ['no device token', 400, 'MissingDeviceToken', { ':path': '/3/device/' }],
     ['a device token that is not hexadecimal', 400, 'BadDeviceToken', { ':path': '/3/device/xyz' }],
     ['no topic', 400, 'MissingTopic', { 'apns-topic': undefined }],
-    ['a topic that is no bundle id', 400, 'BadTopic', { 'apns-topic': 'not a bundle' }],
+    ['a topic that is not a bundle id', 400, 'BadTopic', { 'apns-topic': 'not a bundle' }],
     ['an unknown push type', 400, 'InvalidPushType', { 'apns-push-type': 'loud' }],
     ['an unknown priority', 400, 'BadPriority', { 'apns-priority': '7' }],
     [
-      'a background push of priority 10',
+      'a background notification with priority 10',
       400,
       'BadPriority',
       { 'apns-push-type': 'background', 'apns-priority': '10' },
     ],
-    ['an expiration that is no number', 400, 'BadExpirationDate', { 'apns-expiration': 'soon' }],
+    ['an expiration that is not a number', 400, 'BadExpirationDate', { 'apns-expiration': 'soon' }],
     ['an expiration in milliseconds', 400, 'BadExpirationDate', { 'apns-expiration': '1773200000000' }],
     ['a collapse id of 65 bytes', 400, 'BadCollapseId', { 'apns-collapse-id': 'x'.repeat(65) }],
     ['an empty collapse id', 400, 'BadCollapseId', { 'apns-collapse-id': '' }],
-    ['an apns-id that is no UUID', 400, 'BadMessageId', { 'apns-id': '42' }],
+    ['an apns-id that is not a UUID', 400, 'BadMessageId', { 'apns-id': '42' }],
     ['an apns-id in upper case', 400, 'BadMessageId', { 'apns-id': ownId.toUpperCase() }],
     ['two priorities', 400, 'DuplicateHeaders', { 'apns-priority': ['5', '10'] }],
     ['no payload', 400, 'PayloadEmpty', {}, ''],
     ['a payload that is not JSON', 400, 'PayloadEmpty', {}, '{'],
     ['a payload that is a list', 400, 'PayloadEmpty', {}, '[]'],
-    ['an aps that is no object', 400, 'PayloadEmpty', {}, '{"aps":1}'],
+    ['an aps that is not an object', 400, 'PayloadEmpty', {}, '{"aps":1}'],
     ['a payload of 4097 bytes', 413, 'PayloadTooLarge', {}, `{"x":"${'x'.repeat(4089)}"}`],
     ['a payload of 100 kB', 413, 'PayloadTooLarge', {}, `{"x":"${'x'.repeat(100_000)}"}`],
     ['no authorization', 403, 'MissingProviderToken', { authorization: undefined }],
-    ['another scheme', 403, 'MissingProviderToken', { authorization: 'Basic eDp5' }],
-    ['a provider token that is none', 403, 'InvalidProviderToken', { authorization: 'bearer x.y' }],
+    ['another authorization scheme', 403, 'MissingProviderToken', { authorization: 'Basic eDp5' }],
+    ['a provider token that is not a JWT', 403, 'InvalidProviderToken', { authorization: 'bearer x.y' }],
   ];
   it.each(refused)('is refused with %s: %i %s', async (_what, status, reason, headers, body) => {
     const before = (await getDeliveries(test)).length;
@@ -145,7 +145,7 @@ describe('a request to APNs', () => {
     expect(test.log.at(-1)).toMatch(new RegExp(`^apns production: refused with ${reason}, because .+`));
   });
 
-  it('is refused if it is not UTF-8', async () => {
+  it('is refused if its payload is not UTF-8', async () => {
     const body = Buffer.from('{"aps":{"alert":"\xff"}}', 'latin1');
     expect(await apns.send(deviceToken, {}, body as never)).toMatchObject({
       body: { reason: 'PayloadEmpty' },
@@ -181,7 +181,7 @@ describe('a request to APNs', () => {
     expect(test.log.join('\n')).not.toContain(authorization);
   });
 
-  it('is refused with a provider token whose signature is in DER', async () => {
+  it('is refused with a DER-encoded signature of the provider token', async () => {
     const { sign } = await import('node:crypto');
     const [header, claims] = (await makeProviderToken(test)).split('.');
     const key = await readFile(test.vendors.credentials.apnsKeyFile, 'utf8');
@@ -190,7 +190,7 @@ describe('a request to APNs', () => {
     expect(answer.body.reason).toBe('InvalidProviderToken');
   });
 
-  it('is refused once the provider token that it used before is an hour old', async () => {
+  it('is refused with a previously accepted provider token that is more than an hour old', async () => {
     const authorization = `bearer ${await makeProviderToken(test)}`;
     expect((await apns.send(deviceToken, { authorization })).status).toBe(200);
     const before = test.clock.milliseconds;

@@ -24,7 +24,7 @@ import {
 useScriptedVendors();
 
 describe('a reset', () => {
-  it('before processing refuses the stream, and nothing is delivered', async () => {
+  it('before processing refuses the stream without a delivery', async () => {
     const apns = await connectClient();
     await script({ vendor: 'apns', reset: 'before', times: 1 });
     await expect(apns.send()).rejects.toThrow(/REFUSED_STREAM/);
@@ -32,14 +32,14 @@ describe('a reset', () => {
     expect((await apns.send()).status).toBe(200);
   });
 
-  it('after processing delivers, but the sender cannot know', async () => {
+  it('after processing hides the delivery from the sender', async () => {
     const apns = await connectClient();
     await script({ vendor: 'apns', reset: 'after', times: 1 });
     await expect(apns.send()).rejects.toThrow(/INTERNAL_ERROR/);
     expect(await getDeliveries(test)).toHaveLength(1);
   });
 
-  it('breaks the connection to FCM, before or after', async () => {
+  it('breaks the connection to FCM before or after processing', async () => {
     await script({ vendor: 'fcm', reset: true, times: 1 }, { vendor: 'fcm', reset: 'after', times: 1 });
     await expect(send()).rejects.toThrow('fetch failed');
     expect(await getDeliveries(test)).toEqual([]);
@@ -52,7 +52,7 @@ describe('a reset', () => {
 describe('GOAWAY', () => {
   const settle = (sends: Promise<ApnsAnswer>[]) => Promise.allSettled(sends);
 
-  it('is sent after the set number of streams, with a reason; later streams are not processed', async () => {
+  it('is sent after the given number of streams, and later streams are not processed', async () => {
     const apns = await connectWarm();
     await script({ vendor: 'apns', goaway_every: 10 });
     const results = await settle(
@@ -67,7 +67,7 @@ describe('GOAWAY', () => {
     if (!apns.session.closed) await new Promise((resolve) => apns.session.once('close', resolve));
   });
 
-  it('is sent on every connection, without JSON and with another code if the rule says so', async () => {
+  it('is sent on every connection, with the debug data and the code of the rule', async () => {
     await script({ vendor: 'apns', goaway_every: 1, goaway_json: false });
     for (let index = 0; index < 3; index += 1) {
       const apns = await connectClient();
@@ -85,7 +85,7 @@ describe('GOAWAY', () => {
     expect(spared.goaways).toEqual([]);
   });
 
-  it('waits for responses in flight', async () => {
+  it('does not interrupt responses in flight', async () => {
     const apns = await connectWarm();
     await script({ vendor: 'apns', goaway_every: 3, latency_ms: 30 });
     const results = await settle([apns.send(), apns.send()]);
@@ -104,7 +104,7 @@ describe('GOAWAY', () => {
 });
 
 describe('stream limits', () => {
-  it('can be set for old or new connections', async () => {
+  it('can be set for authenticated and for new connections', async () => {
     const old = await connectWarm();
     await script({ vendor: 'apns', max_concurrent_streams: 7 });
     await old.waitForStreamLimit(7);
@@ -120,7 +120,7 @@ describe('stream limits', () => {
 });
 
 describe('a half-open socket', () => {
-  it('never answers again on its connection, not even a ping, while other connections continue', async () => {
+  it('answers neither requests nor pings, while other connections continue', async () => {
     const apns = await connectWarm();
     await script({ vendor: 'apns', half_open: true, times: 1 });
     const events: string[] = [];
@@ -140,7 +140,7 @@ describe('a half-open socket', () => {
     expect(await getDeliveries(test, 'cc')).toEqual([]);
   });
 
-  it('leaves a request to FCM unanswered', async () => {
+  it('never answers a request to FCM', async () => {
     await script({ vendor: 'fcm', half_open: true, times: 1 });
     const stop = new AbortController();
     const { urls, credentials } = test.vendors;
@@ -164,7 +164,7 @@ describe('a half-open socket', () => {
     expect(await outcome).toBe('AbortError');
   });
 
-  it('does not prevent the stand-ins from closing', async () => {
+  it('does not keep the stand-ins from closing', async () => {
     const own = await startTestVendors();
     await putFaults(own, [{ vendor: 'apns', half_open: true }]);
     const apns = await ApnsClient.connect(own);
@@ -187,7 +187,7 @@ describe('the rate limit for provider tokens', () => {
   });
   afterEach(() => own.close());
 
-  it('refuses a new token too soon after the last one, and still accepts the old one', async () => {
+  it('refuses a token that is too soon after the last new token, but accepts the older token', async () => {
     await putFaults(own, [{ vendor: 'apns', mint_interval_seconds: 1200 }]);
     const apns = await ApnsClient.connect(own);
     const first = `bearer ${await makeProviderToken(own)}`;
