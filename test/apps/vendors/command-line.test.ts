@@ -49,7 +49,7 @@ describe('waxwing-vendors', () => {
   }
 
   it.each(['SIGTERM', 'SIGINT'] as const)(
-    'prints one line of JSON that works, and ends cleanly on %s',
+    'prints one line of JSON, and exits cleanly on %s',
     async (signal) => {
       const { child, until, exit } = run('--json', '--port-base', '0', '--data-dir', directory);
       await until('\n');
@@ -71,7 +71,7 @@ describe('waxwing-vendors', () => {
     },
   );
 
-  it('uses four consecutive ports, and says where to put each setting', async () => {
+  it('uses four consecutive ports, and prints their URLs and the credentials', async () => {
     const base = await freePort(4);
     const { child, until, exit } = run('--port-base', String(base), '--data-dir', directory);
     await until('Ctrl-C');
@@ -93,18 +93,15 @@ describe('waxwing-vendors', () => {
     }
   });
 
-  it.skipIf(process.platform !== 'linux')(
-    'reports that no folders can be created, instead of hanging',
-    async () => {
-      const { code, err } = await run('--port-base', '0', '--data-dir', '/proc/x/y').exit;
-      expect([code, err]).toEqual([
-        1,
-        'waxwing-vendors: The folder /proc/x cannot be created: no folders can be created in /proc; use another location.\n',
-      ]);
-    },
-  );
+  it.skipIf(process.platform !== 'linux')('reports that it cannot create its folder', async () => {
+    const { code, err } = await run('--port-base', '0', '--data-dir', '/proc/x/y').exit;
+    expect([code, err]).toEqual([
+      1,
+      'waxwing-vendors: The folder /proc/x cannot be created: no folders can be created in /proc; use another location.\n',
+    ]);
+  });
 
-  it('says in one line that its data directory is a file', async () => {
+  it('reports in one line that its data directory is a file', async () => {
     const file = join(directory, 'a-file');
     await writeFile(file, '');
     const { code, err } = await run('--port-base', '0', '--data-dir', file).exit;
@@ -114,7 +111,7 @@ describe('waxwing-vendors', () => {
     ]);
   });
 
-  it('says in one line which flag to use when a port is taken', async () => {
+  it('reports in one line which flag to use if a port is in use', async () => {
     const taken = createServer().listen(0, '127.0.0.1');
     await once(taken, 'listening');
     const { port } = taken.address() as { port: number };

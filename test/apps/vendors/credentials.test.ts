@@ -88,7 +88,7 @@ describe("the vendors' credentials", () => {
     );
   });
 
-  it('stay the same across restarts, except for the address of the token endpoint', async () => {
+  it('stay the same across restarts, except for the URL of the token endpoint', async () => {
     const first = await start();
     const before = await readAll();
     const port = Number(new URL(first.vendors.urls.http).port);
@@ -114,7 +114,7 @@ describe("the vendors' credentials", () => {
     apns.close();
   });
 
-  it('are written again if a copy is missing', async () => {
+  it('are written again if a derived file is missing', async () => {
     const first = await start();
     const key = await readFile(first.vendors.credentials.apnsKeyFile, 'utf8');
     await rm(first.vendors.credentials.apnsKeyFile);
@@ -123,7 +123,7 @@ describe("the vendors' credentials", () => {
     expect(await readFile(again.vendors.credentials.apnsKeyFile, 'utf8')).toBe(key);
   });
 
-  it('are shared by two stand-ins that start concurrently in one new directory', async () => {
+  it('are shared by stand-ins that start concurrently in a new directory', async () => {
     const both = await Promise.all([start(), start()]);
     const [one, other] = both.map(({ vendors }) => vendors.credentials);
     expect(one).toEqual(other);
@@ -134,7 +134,7 @@ describe("the vendors' credentials", () => {
     }
   });
 
-  it('are not replaced when they cannot be read', async () => {
+  it('are not replaced if they cannot be read', async () => {
     await stop(await start());
     await writeFile(join(dataDir, 'vendors.json'), '{"fcm":');
     await expect(start()).rejects.toThrow(
@@ -143,7 +143,7 @@ describe("the vendors' credentials", () => {
     expect(await readFile(join(dataDir, 'vendors.json'), 'utf8')).toBe('{"fcm":');
   });
 
-  it('get a new certificate only if the old one does not name the host', async () => {
+  it('get only a new certificate if the old certificate does not cover the host', async () => {
     const first = await start();
     const before = await readAll();
     await stop(first);
@@ -157,13 +157,13 @@ describe("the vendors' credentials", () => {
     expect(await readFile(test.vendors.credentials.caFile, 'utf8')).not.toBe(before['apns-ca.pem']);
   });
 
-  it('name reachable addresses when the host is a wildcard', async () => {
+  it('come with reachable URLs if the bind address is a wildcard', async () => {
     const test = await start({ host: '0.0.0.0' });
     expect(new URL(test.vendors.urls.http).hostname).toBe('127.0.0.1');
     expect(await getAccessToken(test)).toMatch(/^ya29\./);
   });
 
-  it('leave nothing running when a port is taken', async () => {
+  it('can be used again after a start that failed because of a port in use', async () => {
     const first = await start();
     const taken = Number(new URL(first.vendors.urls.apnsProduction).port);
     const failing = startVendors({ dataDir, apnsProductionPort: taken });

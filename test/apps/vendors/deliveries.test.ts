@@ -22,7 +22,7 @@ describe('the list of deliveries', () => {
     expect(await getDeliveries(test)).toEqual([]);
   });
 
-  it('shows what arrived at both vendors, in order of arrival', async () => {
+  it('shows the deliveries of both vendors in order of arrival', async () => {
     const accessToken = await getAccessToken(test);
     const apns = await ApnsClient.connect(test);
     await sendToFcm(test, { accessToken, body: { message: { token: 'one' } } });
@@ -56,7 +56,7 @@ describe('the list of deliveries', () => {
     expect(text).toContain('"push_account_id": 9223372036854775807, "tiny": 1e-400');
   });
 
-  it('stays valid JSON when it is longer than one chunk', async () => {
+  it('is valid JSON even if it is longer than one chunk', async () => {
     const accessToken = await getAccessToken(test);
     const data = { text: 'é"\\\u2028'.repeat(400) };
     for (let index = 0; index < 60; index += 1) {
@@ -79,7 +79,7 @@ describe('the list of deliveries', () => {
     expect(await getStatistics(test)).toMatchObject({ deliveries: { kept: 0, forgotten: 0 } });
   });
 
-  it('refuses other methods, and names the allowed ones', async () => {
+  it('refuses other methods and names the allowed methods', async () => {
     const response = await fetch(`${test.vendors.urls.http}/deliveries`, { method: 'POST' });
     expect(response.status).toBe(405);
     expect(response.headers.get('allow')).toBe('GET, DELETE');
@@ -87,11 +87,11 @@ describe('the list of deliveries', () => {
   });
 });
 
-describe('the memory of deliveries', () => {
+describe('the delivery log', () => {
   const delivery = (token: string, bodyText: string) =>
     ({ vendor: 'fcm', token, headers: {}, bodyText, receivedAtMilliseconds: 0 }) as const;
 
-  it('keeps the newest 200,000', () => {
+  it('keeps the newest 200,000 deliveries', () => {
     const log = new DeliveryLog();
     for (let index = 0; index < 450_000; index += 1) log.add(delivery(String(index), '{}'));
     expect(log.kept).toBe(200_000);
@@ -101,7 +101,7 @@ describe('the memory of deliveries', () => {
     expect([kept[0]?.token, kept.at(-1)?.token]).toEqual(['250000', '449999']);
   });
 
-  it('keeps no more than 256 Mi characters of bodies', () => {
+  it('keeps at most 256 Mi characters of bodies', () => {
     const log = new DeliveryLog();
     const mebi = 'x'.repeat(1024 * 1024);
     for (let index = 0; index < 260; index += 1) log.add(delivery(String(index), mebi));

@@ -93,7 +93,7 @@ describe('PUT /faults', () => {
     ],
     [{ vendor: 'oauth', expires_in: 3601 }, /\.expires_in must be an integer from 1 to 3600/],
   ];
-  it.each(refused)('refuses %j and says why', async (rule, error) => {
+  it.each(refused)('refuses %j with the reason', async (rule, error) => {
     const before = await shown();
     const response = await putFaults(test, [rule]);
     expect(response.status).toBe(400);
@@ -114,7 +114,7 @@ describe('PUT /faults', () => {
     expect(await response.json()).toEqual({ error: expect.stringMatching(error) });
   });
 
-  it('keeps the active rules if one of the new ones is wrong, and names each wrong one', async () => {
+  it('keeps the active rules if a new rule is invalid, and names each invalid field', async () => {
     const rules = [{ vendor: 'fcm', status: 503 }];
     expect((await putFaults(test, rules)).status).toBe(200);
     const response = await putFaults(test, [
@@ -132,7 +132,7 @@ describe('PUT /faults', () => {
     expect(((await response.json()) as { error: string }).error).toMatch(/rules\[9\].*; and 40 more$/);
   });
 
-  it('accepts very many rules', async () => {
+  it('accepts 20,000 rules', async () => {
     const rules = Array.from({ length: 20_000 }, (_, index) => ({
       vendor: 'fcm',
       token: `t${index}`,

@@ -25,7 +25,7 @@ import {
 
 useScriptedVendors();
 
-describe('a scripted answer of APNs', () => {
+describe('a scripted response from APNs', () => {
   it.each(Object.entries(appleReasons))('can be %s', async (reason, status) => {
     const apns = await connectClient();
     await script({ vendor: 'apns', reason });
@@ -37,7 +37,7 @@ describe('a scripted answer of APNs', () => {
     expect(await getDeliveries(test)).toEqual([]);
   });
 
-  it('can have only a status, an unknown reason, or any other text', async () => {
+  it('can have a default reason, an unknown reason, or any other body', async () => {
     const apns = await connectClient();
     await script({ vendor: 'apns', status: 410, timestamp: 1_700_000_000_000 });
     expect(await apns.send()).toMatchObject({
@@ -50,7 +50,7 @@ describe('a scripted answer of APNs', () => {
     expect(await apns.send()).toMatchObject({ status: 502, body: '<html>' });
   });
 
-  it('can carry Retry-After in seconds and as a date', async () => {
+  it('can have a Retry-After header in seconds or as a date', async () => {
     const apns = await connectClient();
     await script({ vendor: 'apns', status: 429, retry_after: 30 });
     expect((await apns.send()).headers['retry-after']).toBe('30');
@@ -75,7 +75,7 @@ describe('a scripted answer of APNs', () => {
     expect((await sandbox.send('1234')).status).toBe(200);
   });
 
-  it('does not hide a real mistake', async () => {
+  it('does not replace the refusal of an invalid request', async () => {
     const apns = await connectClient();
     await script({ vendor: 'apns', status: 503 });
     expect((await apns.send(deviceToken, { 'apns-topic': undefined })).body.reason).toBe('MissingTopic');
@@ -85,7 +85,7 @@ describe('a scripted answer of APNs', () => {
   });
 });
 
-describe('a scripted answer of FCM', () => {
+describe('a scripted response from FCM', () => {
   it.each(Object.entries(googleErrors))('can be %s', async (reason, { httpStatus, status, isFcmError }) => {
     await script({ vendor: 'fcm', reason });
     const response = await send();
@@ -96,7 +96,7 @@ describe('a scripted answer of FCM', () => {
     expect(await getDeliveries(test)).toEqual([]);
   });
 
-  it('can have only a status, with its own message, field, body and Retry-After', async () => {
+  it('can have a default reason, message, field, body and Retry-After', async () => {
     await script({ vendor: 'fcm', status: 404, token: 'gone' });
     expect(await (await send('gone')).json()).toMatchObject({
       error: { details: [{ errorCode: 'UNREGISTERED' }] },
@@ -129,7 +129,7 @@ describe('a scripted answer of FCM', () => {
 describe('a scripted failure of the token endpoint', () => {
   const ask = async () => requestAccessToken(test, await makeAssertion(test));
 
-  it('refuses with the errors that Google uses', async () => {
+  it("has Google's format and error codes", async () => {
     await script(
       { vendor: 'oauth', reason: 'invalid_client', times: 1 },
       { vendor: 'oauth', status: 503, retry_after: 1 },
@@ -151,12 +151,12 @@ describe('a scripted failure of the token endpoint', () => {
     expect(await (await ask()).text()).toBe('<html>');
   });
 
-  it('breaks the connection', async () => {
+  it('can break the connection', async () => {
     await script({ vendor: 'oauth', reset: 'before' });
     await expect(ask()).rejects.toThrow('fetch failed');
   });
 
-  it('issues tokens with a shorter lifetime', async () => {
+  it('can be an access token with a shorter lifetime', async () => {
     await script({ vendor: 'oauth', expires_in: 5 });
     const { access_token, expires_in } = (await (await ask()).json()) as {
       access_token: string;
@@ -178,13 +178,13 @@ describe('fault rules', () => {
     return found;
   };
 
-  it('apply at most as often as "times" says', async () => {
+  it('apply at most "times" times', async () => {
     await script({ vendor: 'fcm', status: 500, times: 2 }, { vendor: 'fcm', status: 503, times: 1 });
     expect(await statuses(5)).toEqual([500, 500, 503, 200, 200]);
     expect(await getStatistics(test)).toMatchObject({ faults_fired: [2, 1] });
   });
 
-  it('apply to the fraction of requests that "rate" sets, and to the same requests for the same seed', async () => {
+  it('apply to a "rate" of requests, and to the same requests for the same seed', async () => {
     const rules = [{ vendor: 'fcm', status: 503, rate: 0.3 }];
     await putFaults(test, rules, 42);
     const first = await statuses(200);
@@ -202,7 +202,7 @@ describe('fault rules', () => {
     expect(await statuses(20)).toEqual(Array(20).fill(503));
   });
 
-  it('use the stand-ins’ random numbers', async () => {
+  it('use the given random numbers for "rate"', async () => {
     const draws = [0.1, 0.9, 0.49, 0.5];
     const own = await startTestVendors({ random: () => draws.shift() ?? 0.99 });
     await putFaults(own, [{ vendor: 'fcm', status: 503, rate: 0.5 }]);
@@ -215,7 +215,7 @@ describe('fault rules', () => {
     await own.close();
   });
 
-  it('apply rules that name a token first, then in the order of the script', async () => {
+  it('apply first if they name the token, then in script order', async () => {
     await script(
       { vendor: 'fcm', status: 500 },
       { vendor: 'fcm', status: 503 },
@@ -231,7 +231,7 @@ describe('fault rules', () => {
     expect((await send()).status).toBe(200);
   });
 
-  it('are gone after DELETE', async () => {
+  it('are removed by DELETE', async () => {
     await script({ vendor: 'fcm', status: 500 });
     await fetch(`${test.vendors.urls.http}/faults`, { method: 'DELETE' });
     expect((await send()).status).toBe(200);
@@ -240,7 +240,7 @@ describe('fault rules', () => {
 });
 
 describe('latency', () => {
-  it('delays the answer, adds up, and combines with refusals', async () => {
+  it('delays responses, adds up, and combines with refusals', async () => {
     const apns = await connectClient();
     await apns.send();
     await script(
@@ -250,14 +250,14 @@ describe('latency', () => {
     );
     const beforeFcm = performance.now();
     expect((await send()).status).toBe(503);
-    // A timer may fire up to a millisecond early by this clock.
+    // According to this clock, a timer may fire up to a millisecond early.
     expect(performance.now() - beforeFcm).toBeGreaterThan(58);
     const beforeApns = performance.now();
     expect((await apns.send()).status).toBe(200);
     expect(performance.now() - beforeApns).toBeGreaterThan(38);
   });
 
-  it('delays requests concurrently, not one after another', async () => {
+  it('delays requests concurrently', async () => {
     const apns = await connectWarm();
     await script({ vendor: 'apns', latency_ms: 500 });
     const before = performance.now();

@@ -33,7 +33,7 @@ describe('FCM messages:send', () => {
   const send = (message: object, rest: object = {}) =>
     sendToFcm(test, { accessToken, body: { message, ...rest } });
 
-  it('accepts a data message to a token and names it', async () => {
+  it('accepts a data message to a token, and returns the name of the message', async () => {
     const message = { token: 'tok:en-1_x', data: { a: 'b' }, android: { priority: 'high', ttl: '86400s' } };
     const response = await send(message);
     expect(response.status).toBe(200);
@@ -61,7 +61,7 @@ describe('FCM messages:send', () => {
     expect((await send({ token: 't', android: { priority } })).status).toBe(200);
   });
 
-  it('accepts fields in lowerCamelCase, absent ones as null, and the bounds of ttl', async () => {
+  it('accepts fields in lowerCamelCase, null for absent fields, and the limits of ttl', async () => {
     for (const android of [
       { collapseKey: 'k', directBootOk: true },
       { collapse_key: 'k', restricted_package_name: 'p' },
@@ -74,7 +74,7 @@ describe('FCM messages:send', () => {
     }
   });
 
-  it('accepts 4096 bytes of data and refuses one more, 2048 for topics', async () => {
+  it('accepts at most 4096 bytes of data, or 2048 for topics', async () => {
     const data = (bytes: number) => ({ key: 'x'.repeat(bytes - 3) });
     expect((await send({ token: 't', data: data(4096) })).status).toBe(200);
     expect((await send({ token: 't', data: data(4097) })).status).toBe(400);
@@ -83,7 +83,7 @@ describe('FCM messages:send', () => {
     expect((await send({ topic: 't', data: data(2049) })).status).toBe(400);
   });
 
-  it('checks a validate-only message, and does not deliver it', async () => {
+  it('validates a validate-only message without delivering it', async () => {
     const response = await send({ token: 'dry' }, { validate_only: true });
     expect(response.status).toBe(200);
     expect((await response.json()) as object).toHaveProperty('name');
@@ -103,7 +103,7 @@ describe('FCM messages:send', () => {
     }
   });
 
-  it('refuses the registration token of an installation that was already addressed by its id', async () => {
+  it('refuses the registration token of an installation that has received a message by its id', async () => {
     const fid = 'cAAAAAAAAAAAAAAAAAAAA1';
     const toToken = { token: `${fid}:APA91b` };
     expect((await send(toToken)).status).toBe(200);
@@ -119,7 +119,7 @@ describe('FCM messages:send', () => {
 
   const v2 = (android_v2: object, more: object = {}) => ({ token: 't', android_v2, ...more });
   const found = [
-    ['both forms for Android', v2({ background_sync: {} }, { android: {} }), 'message.android_v2'],
+    ['both android and android_v2', v2({ background_sync: {} }, { android: {} }), 'message.android_v2'],
     ['no intent', v2({ ttl: '1s' }), 'message.android_v2'],
     [
       'two intents',
@@ -146,7 +146,7 @@ describe('FCM messages:send', () => {
     ['a ttl of more than 28 days', { token: 't', android: { ttl: '2419201s' } }, 'message.android.ttl'],
     ['too much data', { token: 't', data: { k: 'x'.repeat(4096) } }, 'message.data'],
   ] as const;
-  it.each(found)('refuses a message with %s, as an FcmError', async (_what, message, field) => {
+  it.each(found)('refuses a message with %s with an FcmError', async (_what, message, field) => {
     const response = await send(message);
     expect(response.status).toBe(400);
     expect(await response.json()).toEqual({
@@ -162,13 +162,13 @@ describe('FCM messages:send', () => {
   const unreadable = [
     ['two targets', { token: 't', topic: 'x' }, 'message'],
     ['a number for a token', { token: 5 }, 'message.token'],
-    ['a number among the data', { token: 't', data: { a: 'x', b: 1 } }, 'message.data[1].value'],
+    ['a number in data', { token: 't', data: { a: 'x', b: 1 } }, 'message.data[1].value'],
     ['a list for data', { token: 't', data: [] }, 'message.data'],
-    ['a field that there is not', { token: 't', tokens: [] }, 'message'],
-    ['an android field that there is not', { token: 't', android: { sound: 'x' } }, 'message.android'],
-    ['a text for android', { token: 't', android: 'x' }, 'message.android'],
+    ['an unknown field', { token: 't', tokens: [] }, 'message'],
+    ['an unknown android field', { token: 't', android: { sound: 'x' } }, 'message.android'],
+    ['a string for android', { token: 't', android: 'x' }, 'message.android'],
     ['an unknown priority', { token: 't', android: { priority: 'urgent' } }, 'message.android.priority'],
-    ['a ttl without its unit', { token: 't', android: { ttl: '60' } }, 'message.android.ttl'],
+    ['a ttl without a unit', { token: 't', android: { ttl: '60' } }, 'message.android.ttl'],
     ['a negative ttl', { token: 't', android: { ttl: '-1s' } }, 'message.android.ttl'],
     ['a number for ttl', { token: 't', android: { ttl: 60 } }, 'message.android.ttl'],
     [
@@ -177,7 +177,7 @@ describe('FCM messages:send', () => {
       'message.android.collapse_key',
     ],
   ] as const;
-  it.each(unreadable)('refuses a message with %s, as unreadable', async (_what, message, field) => {
+  it.each(unreadable)('refuses a message with %s without an FcmError', async (_what, message, field) => {
     const response = await send(message);
     expect(response.status).toBe(400);
     expect(await response.json()).toEqual({
@@ -197,7 +197,7 @@ describe('FCM messages:send', () => {
     ['without a message', '{}'],
     ['with a list for a message', '{"message":[]}'],
     ['with an unknown field', '{"message":{"token":"t"},"dry_run":true}'],
-    ['with a text for validate_only', '{"message":{"token":"t"},"validate_only":"yes"}'],
+    ['with a string for validate_only', '{"message":{"token":"t"},"validate_only":"yes"}'],
     ['longer than 64 KiB', JSON.stringify({ message: { token: 'x'.repeat(65_536) } })],
   ])('refuses a body that is %s', async (_what, body) => {
     const response = await sendToFcm(test, { accessToken, body });
@@ -221,7 +221,7 @@ describe('FCM messages:send', () => {
   it.each([
     ['no access token', undefined],
     ['an access token that was never issued', 'ya29.nonsense'],
-  ])('refuses %s before it looks at the body', async (_what, token) => {
+  ])('refuses %s before it reads the body', async (_what, token) => {
     const response = await sendToFcm(test, { body: '{', ...(token !== undefined && { accessToken: token }) });
     expect(response.status).toBe(401);
     expect(response.headers.get('www-authenticate')).toMatch(/^Bearer /);
@@ -232,7 +232,7 @@ describe('FCM messages:send', () => {
     ]);
   });
 
-  it('refuses an access token once its hour is over', async () => {
+  it('refuses an access token after an hour', async () => {
     const shortLived = await getAccessToken(test);
     const before = test.clock.milliseconds;
     test.clock.milliseconds = before + 3_599_999;
@@ -262,7 +262,7 @@ describe('FCM messages:send', () => {
     ]);
   });
 
-  it('answers 404 for an impossible project, another method, or another path', async () => {
+  it('responds with 404 to an impossible project, another method, or another path', async () => {
     const { http } = test.vendors.urls;
     const headers = { authorization: `Bearer ${accessToken}` };
     for (const response of [

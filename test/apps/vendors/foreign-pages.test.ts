@@ -34,7 +34,7 @@ describe('a web page of another site', () => {
   ] as const;
 
   it.each(operations)(
-    'cannot %s %s, neither by DNS rebinding nor from its own origin',
+    'cannot %s %s, either by DNS rebinding or from its own origin',
     async (...operation) => {
       const [method, path, body] = operation;
       for (const headers of [{ host: 'attacker.example:8330' }, { origin: 'https://attacker.example' }]) {

@@ -25,7 +25,7 @@ describe("Google's token endpoint", () => {
     return { status: response.status, ...((await response.json()) as object) };
   }
 
-  it('gives an access token for an hour to the service account', async () => {
+  it('issues an access token for an hour to the service account', async () => {
     const response = await requestAccessToken(test, await makeAssertion(test));
     expect(response.status).toBe(200);
     expect(await response.json()).toEqual({
@@ -35,7 +35,7 @@ describe("Google's token endpoint", () => {
     });
   });
 
-  it('accepts an assertion that a JWT library made', async () => {
+  it('accepts an assertion from a JWT library', async () => {
     const account = await readServiceAccount(test);
     const assertion = await new SignJWT({ scope: 'https://www.googleapis.com/auth/firebase.messaging' })
       .setProtectedHeader({ alg: 'RS256', kid: account.private_key_id })
@@ -47,7 +47,7 @@ describe("Google's token endpoint", () => {
     expect((await requestAccessToken(test, assertion)).status).toBe(200);
   });
 
-  it('accepts an assertion that names no key, and one for the wider scope', async () => {
+  it('accepts an assertion without a key id, or with the wider scope', async () => {
     const withoutKid = await makeAssertion(test, { header: { kid: undefined } });
     expect((await requestAccessToken(test, withoutKid)).status).toBe(200);
     const scope = 'openid https://www.googleapis.com/auth/cloud-platform';
@@ -65,16 +65,16 @@ describe("Google's token endpoint", () => {
   const badTimes = /^Invalid JWT: Token must be a short-lived token \(60 minutes\)/;
   const refused: [string, () => AssertionChanges, string, RegExp][] = [
     [
-      'is signed by another key',
+      'is signed with another key',
       () => ({ privateKey: otherKey() }),
       'invalid_grant',
       /^Invalid JWT Signature\.$/,
     ],
     ['names another key', () => ({ header: { kid: 'ff' } }), 'invalid_grant', /^Invalid JWT Signature\.$/],
-    ['says RS384', () => ({ header: { alg: 'RS384' } }), 'invalid_grant', /must be RS256/],
-    ['says none', () => ({ header: { alg: 'none' } }), 'invalid_grant', /must be RS256/],
+    ['has the algorithm RS384', () => ({ header: { alg: 'RS384' } }), 'invalid_grant', /must be RS256/],
+    ['has the algorithm none', () => ({ header: { alg: 'none' } }), 'invalid_grant', /must be RS256/],
     [
-      'is of another account',
+      'is from another account',
       () => ({ claims: { iss: 'x@y.example' } }),
       'invalid_grant',
       /account not found/,
@@ -95,10 +95,15 @@ describe("Google's token endpoint", () => {
     ],
     ['has no iat', () => ({ claims: { iat: undefined } }), 'invalid_grant', badTimes],
     ['has no exp', () => ({ claims: { exp: undefined } }), 'invalid_grant', badTimes],
-    ['has a text for iat', () => ({ claims: { iat: 'now' } }), 'invalid_grant', badTimes],
-    ['lives longer than an hour', () => ({ claims: { exp: nowSeconds + 3601 } }), 'invalid_grant', badTimes],
+    ['has a string for iat', () => ({ claims: { iat: 'now' } }), 'invalid_grant', badTimes],
     [
-      'is from more than five minutes ahead',
+      'is valid for more than an hour',
+      () => ({ claims: { exp: nowSeconds + 3601 } }),
+      'invalid_grant',
+      badTimes,
+    ],
+    [
+      'is dated more than five minutes in the future',
       () => ({ claims: { iat: nowSeconds + 301, exp: nowSeconds + 900 } }),
       'invalid_grant',
       badTimes,
@@ -110,7 +115,7 @@ describe("Google's token endpoint", () => {
       badTimes,
     ],
     [
-      'ends before it begins',
+      'expires before it is issued',
       () => ({ claims: { iat: nowSeconds, exp: nowSeconds - 1 } }),
       'invalid_grant',
       badTimes,
@@ -127,7 +132,7 @@ describe("Google's token endpoint", () => {
     });
   }
 
-  it('tolerates clocks that are five minutes apart', async () => {
+  it('tolerates a clock difference of five minutes', async () => {
     for (const claims of [
       { iat: nowSeconds + 300, exp: nowSeconds + 3900 },
       { iat: nowSeconds - 3899, exp: nowSeconds - 299 },
@@ -149,7 +154,7 @@ describe("Google's token endpoint", () => {
     });
   });
 
-  it('refuses an HMAC by the public key', async () => {
+  it('refuses an HMAC signature', async () => {
     const [, claims] = (await makeAssertion(test)).split('.');
     const header = Buffer.from('{"alg":"HS256"}').toString('base64url');
     const signature = createHmac('sha256', 'public key').update(`${header}.${claims}`).digest('base64url');
@@ -157,7 +162,7 @@ describe("Google's token endpoint", () => {
     expect(await refusal(response)).toMatchObject({ status: 400, error: 'invalid_grant' });
   });
 
-  it('refuses a text that is not a JSON Web Token', async () => {
+  it('refuses an assertion that is not a JSON Web Token', async () => {
     const list = Buffer.from('[]').toString('base64url');
     for (const assertion of ['x', 'a.b', 'a.b.c', 'e30=.e30.AA', 'e30..AA', `e30.${list}.AA`]) {
       const response = await requestAccessToken(test, assertion);
@@ -172,7 +177,7 @@ describe("Google's token endpoint", () => {
   const post = (body: string, type = 'application/x-www-form-urlencoded') =>
     fetch(`${test.vendors.urls.http}/token`, { method: 'POST', body, headers: { 'content-type': type } });
 
-  it('refuses requests of another grant type, each with its own error', async () => {
+  it('refuses malformed requests and other grant types, each with its own error', async () => {
     expect(await refusal(await post('assertion=x'))).toMatchObject({ status: 400, error: 'invalid_request' });
     expect(await refusal(await post('grant_type=password&assertion=x'))).toEqual({
       status: 400,
@@ -195,7 +200,7 @@ describe("Google's token endpoint", () => {
     });
   });
 
-  it('logs the reason for a refusal, and no assertion', async () => {
+  it('logs the reason for a refusal without the assertion', async () => {
     const assertion = await makeAssertion(test, { claims: { iss: 'x@y.example' } });
     await requestAccessToken(test, assertion);
     expect(test.log.at(-1)).toBe(

@@ -33,7 +33,7 @@ export async function connectClient(environment?: 'production' | 'sandbox'): Pro
   return client;
 }
 
-/** Opens an authenticated connection, which may have many concurrent streams. */
+/** Opens a connection on which a request has succeeded, so that it allows many concurrent streams. */
 export async function connectWarm(): Promise<ApnsClient> {
   const client = await connectClient();
   await client.send();
@@ -46,5 +46,5 @@ export async function script(...rules: object[]): Promise<void> {
   expect(await response.json()).toEqual({ rules });
 }
 
-/** Sends a message to one phone. */
+/** Sends an FCM message to one token. */
 export const send = (token = 'tok') => sendToFcm(test, { accessToken, body: { message: { token } } });

@@ -45,7 +45,7 @@ export async function startTestVendors(options: Partial<VendorsOptions> = {}): P
   };
 }
 
-/** Signs a compact JSON Web Token with exactly these parts. */
+/** Signs a compact JSON Web Token that has exactly this header and these claims. */
 function signToken(header: object, claims: object, privateKey: string): string {
   const signedText = [header, claims]
     .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
@@ -73,7 +73,7 @@ export interface AssertionChanges {
   readonly privateKey?: string;
 }
 
-/** Makes the assertion of a service account, with the test's changes. */
+/** Creates the assertion of the service account, with the test's changes. */
 export async function makeAssertion(test: TestVendors, changes: AssertionChanges = {}): Promise<string> {
   const account = await readServiceAccount(test);
   const nowSeconds = Math.floor(test.clock.milliseconds / 1000);
@@ -126,7 +126,7 @@ export interface ProviderTokenChanges {
   readonly privateKey?: string;
 }
 
-/** Makes the provider token of a sender that has the .p8 file, with the test's changes. */
+/** Creates a provider token with the .p8 file, with the test's changes. */
 export async function makeProviderToken(
   test: TestVendors,
   changes: ProviderTokenChanges = {},
@@ -143,7 +143,7 @@ export interface ApnsAnswer {
   readonly body: { reason?: string; timestamp?: number };
 }
 
-/** One HTTP/2 connection to a stand-in for APNs. Trusts only the CA file. */
+/** An HTTP/2 connection to a stand-in for APNs. Trusts only the CA file. */
 export class ApnsClient {
   readonly session: ClientHttp2Session;
   readonly goaways: { code: number; lastStreamId: number; debugData: string }[] = [];
@@ -173,7 +173,7 @@ export class ApnsClient {
     return new ApnsClient(session, { authorization, 'apns-topic': topic });
   }
 
-  /** Sends a notification. A header set to undefined is omitted. Rejects if the stream is reset. */
+  /** Sends a notification. Omits headers that are `undefined`. Rejects if the stream is reset. */
   send(
     token: string = deviceToken,
     headers: OutgoingHttpHeaders = {},

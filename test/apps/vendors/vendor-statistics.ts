@@ -1,6 +1,6 @@
 interface Requests {
   readonly requests: number;
-  /** Number of answers by outcome. */
+  /** Number of requests by outcome, such as `200` or `410 Unregistered`. */
   readonly answers: Readonly<Record<string, number>>;
 }
 
@@ -9,7 +9,7 @@ interface Connections {
   readonly open_connections: number;
 }
 
-/** Statistics of the vendors' stand-ins since they started. */
+/** Statistics of the stand-ins since their start. */
 export interface VendorStatistics {
   readonly http: Connections;
   readonly fcm: Requests;
@@ -21,7 +21,7 @@ export interface VendorStatistics {
   };
   readonly webpush: Connections & Requests;
   readonly deliveries: { readonly kept: number; readonly forgotten: number };
-  /** How often each scripted fault occurred, in the order of the script. */
+  /** How often each fault rule was applied, in script order. */
   readonly faults_fired: readonly number[];
 }
 

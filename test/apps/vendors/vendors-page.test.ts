@@ -18,7 +18,7 @@ describe('docs/vendors.md', () => {
   });
   afterAll(() => test.close());
 
-  it('documents exactly the fields of a fault rule, with their vendors', () => {
+  it('documents exactly the fields of a fault rule and their vendors', () => {
     const rows = [...page.matchAll(/^\| `(\w+)` \| ([\w, ]*) \|/gm)].map(([, name, vendors]) => [
       name,
       vendors,
@@ -30,7 +30,7 @@ describe('docs/vendors.md', () => {
     expect(Object.fromEntries(rows)).toEqual(Object.fromEntries(fields));
   });
 
-  it('names the usual reason of every status', () => {
+  it('names the default reason of every status', () => {
     const [, text = ''] = /^The usual reasons: ([\s\S]*?)\.\n\n/m.exec(page) ?? [];
     const [apple, google, oauth, webPush] = text
       .split(';')

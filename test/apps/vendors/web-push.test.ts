@@ -65,7 +65,7 @@ function push(options: Push = {}): Promise<number | undefined> {
 
 const other = generateKeyPairSync('ec', { namedCurve: 'P-256' });
 
-it('the push service accepts a push, and shows it with the endpoint as its token', async () => {
+it('the push service accepts a push, and lists it with the endpoint as its token', async () => {
   expect(await push({ headers: { urgency: 'high', topic: 'a-topic' } })).toBe(201);
   const { deliveries } = (await (await fetch(`${test.vendors.urls.http}/deliveries`)).json()) as {
     deliveries: Record<string, unknown>[];
@@ -79,7 +79,7 @@ it('the push service accepts a push, and shows it with the endpoint as its token
   ]);
 });
 
-it('the push service accepts an endpoint with a query, as UnifiedPush has them', async () => {
+it('the push service accepts an endpoint with a query, as in UnifiedPush', async () => {
   expect(await push({ path: '/push/phone?up=1' })).toBe(201);
   const token = encodeURIComponent(`${test.vendors.urls.webPush}/push/phone?up=1`);
   const response = await fetch(`${test.vendors.urls.http}/deliveries?token=${token}`);
@@ -91,13 +91,13 @@ it.each<[string, number, () => Push]>([
   ['no token', 401, () => ({ headers: { authorization: undefined } })],
   ['a token for another origin', 401, () => ({ claims: { aud: 'https://push.example' } })],
   ['an expired token', 401, () => ({ claims: { exp: soon() - 7200 } })],
-  ['a token for more than a day', 401, () => ({ claims: { exp: soon() + 86_400 } })],
+  ['a token that is valid for more than a day', 401, () => ({ claims: { exp: soon() + 86_400 } })],
   ['a token without a contact', 401, () => ({ claims: { sub: undefined } })],
   ['another algorithm', 401, () => ({ algorithm: 'none' })],
   ['the signature of another key', 401, () => ({ signer: other.privateKey })],
-  ['a key that is no point', 401, () => ({ key: Buffer.alloc(65, 4).toString('base64url') })],
+  ['a key that is not on the curve', 401, () => ({ key: Buffer.alloc(65, 4).toString('base64url') })],
   [
-    'a key in the compressed form',
+    'a key in the compressed format',
     401,
     () => ({ key: createECDH('prime256v1').generateKeys('base64url', 'compressed') }),
   ],
@@ -118,7 +118,7 @@ it.each<[string, number, () => Push]>([
   expect(await push(options())).toBe(status);
 });
 
-it('the push service answers as scripted', async () => {
+it('the push service responds as scripted', async () => {
   const rule = {
     vendor: 'webpush',
     token: `${test.vendors.urls.webPush}/push/phone`,
