@@ -69,7 +69,7 @@ interface Listeners {
 
 /**
  * Starts the stand-ins for FCM, for both APNs environments and for a push service. The first start creates credentials
- * in the data directory; later starts reuse them. If one listener fails, closes all others.
+ * in the data directory; later starts reuse them. On failure, closes all listeners.
  * @throws the listener's error. If a port is in use, the error has the code EADDRINUSE.
  */
 export async function startVendors(options: VendorsOptions): Promise<Vendors> {

@@ -9,7 +9,7 @@ export interface FaultableExchange {
   readonly response: ServerResponse;
   readonly counts: RequestCounts;
   readonly verdict: Verdict;
-  /** Processes the request without sending a response. */
+  /** Processes the request, but sends no response. */
   process(): void;
   answerSuccess(): void;
   answerFault(fault: AnswerFault): void;
