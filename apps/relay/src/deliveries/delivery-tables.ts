@@ -13,7 +13,7 @@ export interface DeliveryTables {
     relay_device_id: RelayDeviceId;
     /** Decimal. Part of the key, because a device id may belong to another account after a restore from a backup. */
     push_account_id: Addressee;
-    /** DeliveryStatus. */
+    /** A `DeliveryStatus`. */
     status: string;
     reason: string | null;
     fault: string | null;

@@ -94,7 +94,7 @@ export class AppRegistry {
     return this.#options.configuration.apps.kind === 'configured';
   }
 
-  /** Finds the route for a delivery; `undefined` if no app in the apps file serves it. */
+  /** Finds the route for a delivery; `undefined` if no app in the apps file serves the device. */
   find({ notification, device: { target } }: Delivery, environment: ApnsEnvironment): AppRoute | undefined {
     if (target.tokenKind === 'apns') return this.findApns(target.iosAppId, environment);
     const { serverId, realmUuid } = notification;
@@ -174,7 +174,10 @@ export class AppRegistry {
     }
   }
 
-  /** Reloads without logging. @throws ConfigurationError if a file is invalid; the previous content stays in use. */
+  /**
+   * Reloads like {@link reload}, but throws instead of logging the problem.
+   * @throws ConfigurationError if a file is invalid. The previous content stays in use.
+   */
   async load(): Promise<void> {
     const { apps } = this.#options.configuration;
     if (apps.kind === 'not-configured') return;

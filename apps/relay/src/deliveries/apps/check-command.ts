@@ -13,7 +13,7 @@ interface CheckFlags extends OutputFlags {
 
 export function addAppCheckCommand(apps: Command, terminal: Terminal): void {
   withJson(apps.command('check'))
-    .description('check the credential of each app at Google or Apple, without notifying a phone')
+    .description('check the credential of each app with Google or Apple, without notifying a phone')
     .option('--topic <bundle-id>', 'the bundle id to check for an entry with "topics": "*"')
     .action(async ({ topic, json }: CheckFlags) => {
       // Lazy import, so that `--help` stays fast.

@@ -9,7 +9,10 @@ export interface Scope {
   /** `realm <uuid>`, `server <uuid>`, or empty for the whole app. */
   readonly scope: string;
   readonly share: DeathShare;
-  /** Realm or server, within this scope, of the notification. A single cause must not freeze the scope. */
+  /**
+   * The notification's realm within a server, or its server within the app; `undefined` for the scope of a realm. A
+   * single cause must not freeze the scope.
+   */
   readonly cause: string | undefined;
   /** See {@link scopeKey}. */
   readonly key: string;

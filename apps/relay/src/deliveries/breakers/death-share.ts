@@ -6,14 +6,16 @@ const memoryOutcomes = 100;
 const kept = 1 - 1 / memoryOutcomes;
 const hourMilliseconds = 60 * 60_000;
 const ageAtLeastMilliseconds = 60_000;
-/** Up to this number, dead tokens are noise: a small organization may replace all of its phones at the same time. */
+/**
+ * Maximum number of dead tokens that are noise: a small organization may replace all of its phones at the same time.
+ */
 const fewestDead = 20;
 /** Decayed weight of `fewestDead` consecutive dead tokens, plus half a token as a margin for rounding. */
 const fewestWeight = memoryOutcomes * (1 - kept ** (fewestDead + 0.5));
 /** Maximum of dead tokens per cause. Less than half of `fewestDead`, so that at least three causes are needed. */
 const mostPerCause = 9;
 const leastShare = 0.2;
-/** A share above this value is unusual, regardless of the usual share. */
+/** Share above which a scope is unusual, regardless of its usual share. */
 const mostShare = 0.9;
 const timesUsual = 5;
 /**
@@ -37,7 +39,9 @@ interface Contribution {
  * most 90%. More than 20 consecutive dead tokens are also unusual. An hour without outcomes counts as 100 outcomes.
  */
 export class DeathShare {
-  /** While frozen, outcomes do not change the usual share: a mistake must not become the baseline. */
+  /**
+   * Whether the scope is frozen. If so, outcomes do not change the usual share: a mistake must not become the baseline.
+   */
   isFrozen = false;
   /** Identity of the current counting period. {@link restart} replaces it, so that owners can be counted again. */
   era: object = {};

@@ -25,7 +25,7 @@ const relapseMilliseconds = 24 * hourMilliseconds;
 const reloadMilliseconds = 2000;
 const maximumApps = 10_000;
 const maximumThawed = 10_000;
-/** Share of scopes without outcomes since this process started. */
+/** Default share, for scopes without outcomes since this process started. */
 const unansweredShare = new DeathShare();
 /** Maximum number of remembered names. An owner has two names per scope: the account and the phone. */
 const maximumNames = 60_000;

@@ -12,7 +12,7 @@ export interface FrozenWatchOptions extends BreakerScope {
   readonly lastsMilliseconds: number;
 }
 
-/** Below this count, dead tokens are noise: several tokens die every day, even with little traffic. */
+/** Number of dead tokens below which they are noise: several tokens die every day, even with little traffic. */
 const fewestDead = 3;
 const holdAgainMilliseconds = 15 * 60_000;
 const maximumOwners = 20_000;

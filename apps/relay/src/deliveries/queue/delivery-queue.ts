@@ -112,7 +112,7 @@ export class DeliveryQueue {
     return { kind: 'retry', at, reason, apply };
   }
 
-  /** Finds the device. Returns `undefined` if it is missing, expired, or belongs to another vendor. */
+  /** Finds the device. Returns `undefined` if the device is missing or expired, or belongs to another vendor. */
   async #findDevice(notification: EncryptedNotification): Promise<StoredRelayDevice | undefined> {
     const { database, tokenVault: vault } = this.#options;
     const found = await findRelayDevices(database.db, [notification.relayDeviceId], vault);

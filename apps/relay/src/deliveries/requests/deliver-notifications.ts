@@ -58,7 +58,7 @@ interface Known {
 }
 
 const internalRetryMilliseconds = 5000;
-/** Maximum number of items to start in one event-loop tick, which takes about ten milliseconds. */
+/** Maximum number of items to start in one event-loop tick: about ten milliseconds of work. */
 const itemsAtOnce = 250;
 const nothing: ReadonlyMap<string, Receipt> = new Map();
 const wrongKind: Outcome = { kind: 'rejected', reason: 'WRONG_KIND', fault: 'server' };

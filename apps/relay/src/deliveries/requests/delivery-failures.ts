@@ -6,7 +6,7 @@ interface Failure {
   readonly reason: string;
 }
 
-/** Logs unexpected failures, such as database errors: the first immediately, then one line per minute. */
+/** Logs unexpected failures, such as database errors: the first immediately, and the others as one line per minute. */
 export class DeliveryFailures {
   readonly #causes: CauseLog<Failure>;
 

@@ -15,7 +15,7 @@ import type { EncryptedNotification } from '../delivery.js';
 /** Devices found for one request. */
 export type FoundDevices = Pick<FoundRelayDevices, 'find'>;
 
-/** Batches the device lookups of one event-loop tick: by token in the newer generation, by id in the older. */
+/** Batches the device look-ups of one event-loop tick: by token in the newer generation, and by id in the older one. */
 export class DeviceLookUps {
   readonly #byId: Batcher<readonly RelayDeviceId[], FoundRelayDevices>;
   readonly #byToken: Batcher<readonly KeyOfToken[], FoundTokenDevices>;

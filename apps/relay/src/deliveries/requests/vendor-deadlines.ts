@@ -30,7 +30,7 @@ export class Tries {
  */
 export class VendorDeadlines {
   readonly #budgetMilliseconds: number;
-  /** Waiting requests in order of arrival, with their `resolve`. */
+  /** Waiting requests in order of arrival, each with the function that ends its wait. */
   readonly #waiting = new Map<Tries, () => void>();
   #timer: NodeJS.Timeout | undefined;
   #isOver = false;

@@ -5,7 +5,7 @@ import type { buildConnector, DiagnosticsChannel } from 'undici';
 // https://undici.nodejs.org/#/docs/api/DiagnosticsChannel
 const sendHeaders = 'undici:client:sendHeaders';
 
-/** Error codes of a socket that the peer closed. Other errors, such as a timeout, do not prove that the peer did. */
+/** Error codes that prove that the peer closed the socket. Other errors, such as a timeout, do not. */
 const closedByPeer: ReadonlySet<unknown> = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 
 /**

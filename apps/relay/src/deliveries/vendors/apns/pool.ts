@@ -22,7 +22,7 @@ export interface ApnsPoolOptions extends ApnsHost {
 const maximumResends = { 'connection-ended': 30, refused: 3 } as const;
 const maximumConnectFailures = 2;
 const reconnectDelays = { firstMilliseconds: 500, capMilliseconds: 30_000 };
-/** Reasons after which a connection is useless. The relay retries the request on another connection. */
+/** Reasons after which a connection is useless. The policy retries the request, which then uses another connection. */
 const leaveConnection = /"(?:Shutdown|IdleTimeout|UnrelatedKeyIdInToken)"/;
 
 /**

@@ -120,8 +120,8 @@ export class ProviderTokenStore {
   }
 
   /**
-   * Finds the token of a credential. Returns `undefined` if no token is stored or the stored token cannot be decrypted,
-   * and deletes the latter.
+   * Finds the token of a credential. Returns `undefined` if no token is stored, or if the stored token cannot be
+   * decrypted. In the latter case, deletes the stored token.
    */
   async find(credential: string): Promise<CachedToken | undefined> {
     const row = await this.#database.db

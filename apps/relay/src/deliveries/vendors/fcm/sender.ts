@@ -20,7 +20,7 @@ export interface FcmSenderOptions {
   /** PEM of the trusted certificate authorities; the system's if `undefined`. */
   readonly ca?: string | string[] | undefined;
   readonly clock: Clock;
-  /** Google recommends at least ten seconds. */
+  /** Timeout of one request. Google recommends at least ten seconds. */
   readonly timeoutMilliseconds: number;
   readonly log: Log;
   /** Default: connects without a proxy. */
@@ -82,7 +82,7 @@ export class FcmSender implements VendorSender {
     }
   }
 
-  /** Now: Google issues a new access token at any time. */
+  /** The current time, because Google issues a new access token at any time. */
   get renewableAt(): number {
     return this.#options.clock();
   }

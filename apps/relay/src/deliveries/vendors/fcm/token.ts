@@ -37,7 +37,7 @@ const brokenConnection: ReadonlySet<unknown> = new Set([
 
 const tokenAnswer = z.object({ access_token: z.string().min(1), expires_in: z.number().positive() });
 
-/** Times in Unix milliseconds. */
+/** A token with its times in Unix milliseconds. */
 interface CachedToken {
   readonly accessToken: string;
   readonly refreshAt: number;

@@ -14,7 +14,7 @@ export interface PushServicesOptions {
   readonly clock: Clock;
   /** PEM of the trusted certificate authorities; the system's if `undefined`. */
   readonly ca: string | string[] | undefined;
-  /** `undefined` connects without a proxy. */
+  /** If `undefined`, connects without a proxy. */
   readonly proxy: HttpProxy | undefined;
   readonly timeoutMilliseconds: number;
   /** Default: {@link resolvePublicName}. */

@@ -70,7 +70,7 @@ export class WebPushSender implements VendorSender {
     });
   }
 
-  /** Now: a VAPID token can be signed at any time. */
+  /** The current time, because a VAPID token can be signed at any time. */
   get renewableAt(): number {
     return this.#options.clock();
   }
