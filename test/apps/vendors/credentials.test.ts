@@ -163,7 +163,7 @@ describe("the vendors' credentials", () => {
     expect(await getAccessToken(test)).toMatch(/^ya29\./);
   });
 
-  it('can be used again after a start that failed because of a port in use', async () => {
+  it('startVendors rejects with EADDRINUSE and the port if a port is in use', async () => {
     const first = await start();
     const taken = Number(new URL(first.vendors.urls.apnsProduction).port);
     const failing = startVendors({ dataDir, apnsProductionPort: taken });

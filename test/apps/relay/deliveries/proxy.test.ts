@@ -99,7 +99,7 @@ describe('a relay with RELAY_PROXY', () => {
   });
 
   it.each(['socks5://user:hunter2@127.0.0.1', 'http://user:hunter2%@127.0.0.1:3128', 'hunter2'])(
-    'does not start if the setting is not the URL of a proxy, and does not show it: %s',
+    'rejects a setting that is not the URL of a proxy, without showing it: %s',
     (url) => {
       const read = () => readRelayEnvironment({ RELAY_PROXY: url });
       expect(read).toThrow(ConfigurationError);
