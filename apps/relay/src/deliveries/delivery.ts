@@ -91,3 +91,9 @@ export function vendorCollapseId(notification: EncryptedNotification): string | 
   if (collapseId === undefined) return undefined;
   return hash('sha256', `${relayDeviceId} ${addressee} ${collapseId}`, 'base64url');
 }
+
+/**
+ * An `aps` that wakes the app. Apple: "an aps dictionary that includes only the content-available key".
+ * https://developer.apple.com/documentation/usernotifications/pushing-background-updates-to-your-app
+ */
+export const wakeAps = '{"content-available":1}';

@@ -4,7 +4,7 @@ import type { Clock } from '@waxwing/service/lifecycle';
 import { beforeAllDevices } from '../../registrations/store/relay-device.js';
 import type { RealmId } from '../../servers/server-tables.js';
 import type { DeliveriesConfiguration } from '../deliveries-configuration.js';
-import type { Delivery, VendorUrgency } from '../delivery.js';
+import { type Delivery, type VendorUrgency, wakeAps } from '../delivery.js';
 import type { ApnsApp } from '../vendors/apns/app.js';
 import type { FcmApp } from '../vendors/fcm/app.js';
 import type { VendorAnswer, VendorSender } from '../vendors/vendor-sender.js';
@@ -113,7 +113,7 @@ async function checkApns(
       iosAppId: topic,
       apnsEnvironment: 'production',
     };
-    const urgency = { vendor: 'apns', priority: 5, pushType: 'background', aps: backgroundAps } as const;
+    const urgency = { vendor: 'apns', priority: 5, pushType: 'background', aps: wakeAps } as const;
     const answer = await sender.send(deliveryTo(target, urgency, clock()), {
       environment: 'production',
       notAfter: clock() + waitMilliseconds,
@@ -123,8 +123,6 @@ async function checkApns(
   });
   return Promise.all(checks);
 }
-
-const backgroundAps = '{"content-available":1}';
 
 function deliveryTo(target: PushTarget, urgency: VendorUrgency, now: number): Delivery {
   const realmId = 0 as RealmId;

@@ -15,7 +15,8 @@ export interface FrozenWatchOptions extends BreakerScope {
 /** Number of dead tokens below which they are noise: several tokens die every day, even with little traffic. */
 const fewestDead = 3;
 const holdAgainMilliseconds = 15 * 60_000;
-const maximumOwners = 20_000;
+/** Each owner has two names: an account and a phone. */
+const maximumNames = 20_000;
 
 /**
  * Counts outcomes since a scope was frozen or last reviewed. Each owner counts at most once as sent and once as dead.
@@ -43,7 +44,7 @@ export class FrozenWatch {
     const owners = this.#owners[kind];
     if (names.some((name) => owners.has(name))) return false;
     // The set is full. Count further owners only as dead, so that a doubtful scope stays frozen.
-    if (owners.size >= maximumOwners) return kind === 'dead';
+    if (owners.size >= maximumNames) return kind === 'dead';
     for (const name of names) owners.add(name);
     return true;
   }

@@ -13,7 +13,7 @@ import { type Addressee, addresseeOfToken } from '../../registrations/store/addr
 import type { FoundTokenDevices } from '../../registrations/store/devices-by-token.js';
 import { beforeAllDevices } from '../../registrations/store/relay-device.js';
 import type { RealmId } from '../../servers/server-tables.js';
-import type { EncryptedNotification, VendorUrgency } from '../delivery.js';
+import { type EncryptedNotification, type VendorUrgency, wakeAps } from '../delivery.js';
 
 /** The server that sends a notify request, and its realm. */
 export interface NotifyRequester {
@@ -96,12 +96,6 @@ function readUrgency(request: AnyPushRequest): VendorUrgency {
   const aps = pushType === 'background' ? wakeAps : rebuildAps(request.payload.aps);
   return { vendor: 'apns', priority, pushType, aps };
 }
-
-/**
- * An `aps` that wakes the app. Apple: "an aps dictionary that includes only the content-available key".
- * https://developer.apple.com/documentation/usernotifications/pushing-background-updates-to-your-app
- */
-const wakeAps = '{"content-available":1}';
 
 /** Serializes JSON in ASCII, because requests to APNs are sent as ASCII. Escapes all other characters. */
 export function asciiJson(value: JsonObject): string {
