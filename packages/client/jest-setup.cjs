@@ -1,10 +1,11 @@
 /**
- * For Jest: `"setupFiles": ["@waxwing/client/jest-setup"]`. Jest cannot `require` ECMAScript modules, and has no native
- * code of React Native. Tests get the same client as one CommonJS file, on libsodium in WebAssembly.
+ * Jest setup file, enabled by `"setupFiles": ["@waxwing/client/jest-setup"]`. Jest cannot `require` ECMAScript modules,
+ * and cannot run React Native's native code. Tests therefore get the client as CommonJS files that use libsodium in
+ * WebAssembly.
  */
 const { TextDecoder, TextEncoder } = require('node:util');
 
-// jsdom lacks both. An array of Node's own encoder would not be an `Uint8Array` of the test's realm.
+// jsdom lacks both classes. An array from Node's own encoder would not be an instance of the test realm's `Uint8Array`.
 globalThis.TextDecoder ??= TextDecoder;
 globalThis.TextEncoder ??= class {
   encode(text) {

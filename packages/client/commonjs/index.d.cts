@@ -1,4 +1,5 @@
-// TypeScript with `module` node16 or node18 refuses to import an ECMAScript module here, but Node 20.19 and newer can.
+// With `module` node16 or node18, TypeScript rejects this import of an ECMAScript module. Node 20.19 and newer support
+// it.
 // @ts-ignore
 import index = require('../dist/index.js');
 

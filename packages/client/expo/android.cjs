@@ -12,8 +12,8 @@ const { appendText } = require('./append-text.cjs');
 const packageName = 'waxwing.push';
 const reactPackage = `add(${packageName}.PushPackage())`;
 
-// react-native-libsodium and lazysodium-android both contain a libsodium.so. Gradle refuses duplicates unless one is
-// chosen.
+// react-native-libsodium and lazysodium-android both contain a libsodium.so. Gradle rejects duplicates unless the build
+// picks one.
 const gradle = `
 android {
     packagingOptions {
@@ -30,7 +30,7 @@ dependencies {
 }
 `;
 
-// JNA finds classes and fields by name, which R8 would remove or rename in a release.
+// JNA looks up classes and fields by name. In release builds, R8 would remove or rename them.
 const keepRules = `
 -dontwarn java.awt.*
 -keep class com.sun.jna.** { *; }
@@ -71,7 +71,7 @@ function withKeepRules(config) {
   ]);
 }
 
-/** Declares the service that gets FCM's messages, and the activity that a tap on a notification starts. */
+/** Declares the service that receives FCM messages, and the activity that opens when the user taps a notification. */
 function withServiceDeclared(config) {
   return withAndroidManifest(config, (mod) => {
     const application = AndroidConfig.Manifest.getMainApplicationOrThrow(mod.modResults);

@@ -1,4 +1,4 @@
-/** Appends a text to the file of a mod, unless an earlier prebuild has already appended it. */
+/** Appends text to a mod's file unless an earlier prebuild has already done so. */
 exports.appendText = function appendText(mod, text) {
   if (!mod.modResults.contents.includes(text)) mod.modResults.contents += text;
   return mod;

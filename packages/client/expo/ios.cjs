@@ -43,7 +43,7 @@ exports.withIosPush = function withIosPush(config, options) {
   return changes.reduce((changed, change) => change(changed, shared), config);
 };
 
-/** EAS Build creates an extension's credentials before it runs prebuild, so the config must declare the extension. */
+/** Declares the extension in the app config, because EAS Build creates its credentials before running prebuild. */
 function withExtensionDeclared(config, { bundleId, ...shared }) {
   const { eas } = { eas: {}, ...config.extra };
   const { build = {} } = eas;
@@ -74,8 +74,8 @@ function including(list, item) {
 function withSharedEntitlements(config, shared) {
   const entitled = withEntitlementsPlist(config, (mod) => {
     const { [appGroups]: groups = [], [keychainGroups]: keychain = [] } = mod.modResults;
-    // iOS stores items in the first group by default. That must not be the shared group, or the extension could read
-    // all secrets of the app.
+    // By default, iOS stores keychain items in the first group. The first group must not be the shared group, or the
+    // extension could read all of the app's secrets.
     const first = keychain.length === 0 || keychain[0] === shared.keychainGroup;
     const ownFirst = first ? [shared.ownKeychainGroup, ...keychain] : keychain;
     mod.modResults = {
@@ -129,7 +129,9 @@ function infoPlist({ appGroup, keychainGroup }) {
   });
 }
 
-/** The extension as a target of the Xcode project, embedded in the app. A second prebuild does not add another one. */
+/**
+ * Adds the extension to the Xcode project as a target embedded in the app. Idempotent: a second prebuild adds nothing.
+ */
 function withExtensionTarget(config, { bundleId, developmentTeam }) {
   return withXcodeProject(config, (mod) => {
     const project = mod.modResults;

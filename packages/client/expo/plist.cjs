@@ -1,4 +1,4 @@
-/** Writes a property list of strings, arrays and dictionaries as XML. */
+/** Serializes strings, arrays and dictionaries as an XML property list. */
 exports.plist = function plist(value) {
   return `<?xml version="1.0" encoding="UTF-8"?>\n<plist version="1.0">\n${element(value)}\n</plist>\n`;
 };

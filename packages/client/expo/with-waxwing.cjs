@@ -3,12 +3,12 @@ const { withAndroidPush } = require('./android.cjs');
 const { withIosPush } = require('./ios.cjs');
 
 /**
- * Expo config plugin: `"@waxwing/client"` in `plugins` of the app's configuration. `expo prebuild` then adds the
- * notification service extension, the messaging service, and the data that they share with the app.
+ * Expo config plugin, enabled by `"@waxwing/client"` in the app config's `plugins`. `expo prebuild` then adds the
+ * notification service extension (iOS) and the messaging service (Android), and lets them share data with the app.
  *
- * - `developmentTeam`: Apple's id of the team that signs the extension; default `ios.appleTeamId`. If neither is set,
+ * - `developmentTeam`: id of the Apple team that signs the extension; default `ios.appleTeamId`. If neither is set,
  *   choose the team in Xcode.
- * - `sources`: a folder in the app with changed copies of this package's `native` folder.
+ * - `sources`: a folder in the app with a modified copy of this package's `native` folder.
  *
  * @throws Error if a platform of the app has no bundle identifier or package name.
  */

@@ -33,7 +33,7 @@ sealed interface OpenedPush {
   data class Ignored(val reason: String) : OpenedPush
 }
 
-/** The libsodium functions that open boxes. Each returns null if the box does not open. */
+/** The libsodium functions that open boxes. Each returns null if the box cannot be opened. */
 interface Boxes {
   fun openSealed(sealed: ByteArray, publicKey: ByteArray, privateKey: ByteArray): ByteArray?
 
@@ -41,8 +41,8 @@ interface Boxes {
 }
 
 /**
- * Opens the data of an FCM message. Never throws because of the data.
- * [readAccounts] returns the texts of `exportForExtension` for all accounts.
+ * Opens the data of an FCM message. Never throws because of what the data contains. [readAccounts] returns the output
+ * of `exportForExtension` for every account.
  */
 fun openPush(data: Map<String, String>, readAccounts: () -> List<String>, boxes: Boxes): OpenedPush {
   // Step 1: the box and one of the two ids must be present and well-formed.
@@ -86,7 +86,7 @@ private fun openSealed(sealed: ByteArray, account: JSONObject, boxes: Boxes): By
   return boxes.openSealed(sealed, publicKey, privateKey)
 }
 
-/** Opens a nonce followed by a secret box. */
+/** Decrypts a secret box that is preceded by its nonce. */
 private fun openSecret(bytes: ByteArray, key: ByteArray?, boxes: Boxes): ByteArray? {
   if (bytes.size < NONCE_BYTES || key?.size != KEY_BYTES) return null
   return boxes.openSecret(bytes.drop(NONCE_BYTES).toByteArray(), bytes.take(NONCE_BYTES).toByteArray(), key)
@@ -148,7 +148,7 @@ private fun decodeUtf8(bytes: ByteArray): String? =
   }
 
 /**
- * Decodes padded standard base64, and returns null for any other text. Encoding the result again reveals stray bits and
+ * Decodes padded standard base64, and returns null for any other text. Re-encoding the result detects stray bits and
  * missing padding.
  */
 private fun decodeBase64(text: String): ByteArray? =
@@ -158,7 +158,10 @@ private fun decodeBase64(text: String): ByteArray? =
     null
   }
 
-/** Returns scheme, host and any non-default port, in lower case; null for a URL with a user name. */
+/**
+ * Returns a URL's origin in lowercase: the scheme, the host, and the port if it is not the default. Returns null unless
+ * the URL is a valid http or https URL without a user name.
+ */
 fun webOrigin(url: String): String? {
   val uri =
     try {

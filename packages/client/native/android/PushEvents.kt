@@ -3,9 +3,9 @@ package waxwing.push
 import java.util.concurrent.CopyOnWriteArraySet
 
 /**
- * Passes events from the service and the activity to JavaScript, if JavaScript runs in this process. A tap is kept until
- * JavaScript takes it, because a tap can start the app. A new token is not kept: FCM returns it to the app at its next
- * start.
+ * Passes events from the service and the activity to JavaScript, if JavaScript runs in this process. Queues each tap
+ * until JavaScript takes it, because a tap can start the app. Does not queue token changes: FCM returns the new token
+ * when the app next starts.
  */
 object PushEvents {
   private val taps = ArrayDeque<String>()

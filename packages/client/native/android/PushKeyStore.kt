@@ -12,8 +12,8 @@ import javax.crypto.SecretKey
 import javax.crypto.spec.GCMParameterSpec
 
 /**
- * Stores the texts of `exportForExtension` by owner, encrypted with a key that never leaves the Android Keystore. The key
- * also works while the phone is locked, because notifications arrive then, too.
+ * Stores the output of `exportForExtension` by owner, encrypted with a key that never leaves the Android Keystore. The
+ * key can be used while the phone is locked, because notifications also arrive then.
  */
 class PushKeyStore(context: Context) {
   private val texts = context.getSharedPreferences("waxwing.push", Context.MODE_PRIVATE)
@@ -21,13 +21,15 @@ class PushKeyStore(context: Context) {
   fun put(owner: String, text: String) {
     val cipher = Cipher.getInstance(TRANSFORMATION)
     cipher.init(Cipher.ENCRYPT_MODE, key())
-    // Binds the text to its account: the text of one account cannot replace that of another.
+    // Binds the ciphertext to its account: one account's text cannot replace another's.
     cipher.updateAAD(owner.toByteArray())
     val kept = cipher.iv + cipher.doFinal(text.toByteArray())
     texts.edit().putString(owner, Base64.getEncoder().encodeToString(kept)).apply()
   }
 
-  /** Returns null if there is no text, or if the system has lost the key. The app then registers the account again. */
+  /**
+   * Returns null if the owner has no text, or if the system has lost the key. The app then registers the account again.
+   */
   fun get(owner: String): String? {
     val kept = Base64.getDecoder().decode(texts.getString(owner, null) ?: return null)
     return try {

@@ -12,7 +12,10 @@ import com.goterl.lazysodium.interfaces.SecretBox
 import com.google.firebase.messaging.FirebaseMessagingService
 import com.google.firebase.messaging.RemoteMessage
 
-/** Opens pushes and shows notifications. Android starts it for every data message, even if the app is not running. */
+/**
+ * Opens pushes and shows notifications. Android starts this service for every data message, even if the app is not
+ * running.
+ */
 class PushMessagingService : FirebaseMessagingService() {
   private val sodium by lazy { LazySodiumAndroid(SodiumAndroid()) }
   private val keys by lazy { PushKeyStore(this) }
@@ -37,7 +40,10 @@ class PushMessagingService : FirebaseMessagingService() {
     }
   }
 
-  /** The app registers the new token: at once if it runs, or at its next start. */
+  /**
+   * Reports a new token to JavaScript. The app registers the token immediately if it is running, or else at its next
+   * start.
+   */
   override fun onNewToken(token: String) = PushEvents.tokenReplaced()
 
   private val boxes =
@@ -60,8 +66,8 @@ class PushMessagingService : FirebaseMessagingService() {
   private data class Shown(val title: String, val subtitle: String?, val text: String)
 
   /**
-   * Returns whether the message is new, and records it, so that a replay is not shown. Also forgets accounts that no longer
-   * have keys.
+   * Records the message and returns whether it is new. A replay must not be shown. Also deletes the records of accounts
+   * that no longer have keys.
    */
   private fun isNew(owner: String, time: Long, name: String): Boolean {
     val storage = getSharedPreferences("waxwing.seen", Context.MODE_PRIVATE)
@@ -78,7 +84,7 @@ class PushMessagingService : FirebaseMessagingService() {
     Log.w("waxwing", "The stored text of an account in \"waxwing.seen\" is damaged: its unreadable parts are dropped.")
   }
 
-  // The permission is not checked here: without it, Android drops the notification.
+  // The permission is not checked here, because Android drops the notification if the permission is missing.
   @SuppressLint("MissingPermission")
   private fun show(tag: String, shown: Shown) {
     val notification =

@@ -36,8 +36,8 @@ class PushModule(context: ReactApplicationContext) : ReactContextBaseJavaModule(
   }
 
   /**
-   * Makes a change and settles the promise. Rejects if the Android Keystore fails; otherwise the exception would end the
-   * app.
+   * Makes a change and settles the promise. If the Android Keystore fails, rejects the promise: an uncaught exception
+   * would crash the app.
    */
   private fun settle(promise: Promise, change: () -> Unit) {
     try {

@@ -7,8 +7,8 @@ import android.content.Intent
 import android.os.Bundle
 
 /**
- * Opens the app after a tap. Android passes an app's main activity its intent again whenever it restores the activity. This
- * activity is never restored, so each tap counts once.
+ * Opens the app when the user taps a notification. Android never restores this activity, so each tap counts once. An
+ * app's main activity would receive the same intent again whenever Android restores it.
  */
 class PushTapActivity : Activity() {
   override fun onCreate(savedInstanceState: Bundle?) {
@@ -20,8 +20,8 @@ class PushTapActivity : Activity() {
 
   companion object {
     /**
-     * Creates the intent that a tap on the notification of this name sends. Android distinguishes pending intents by their
-     * action.
+     * Creates the intent that Android sends when the user taps the notification with this name. The name is the action
+     * of the intent, because Android distinguishes pending intents by action.
      */
     fun intentFor(context: Context, name: String): PendingIntent =
       PendingIntent.getActivity(

@@ -3,19 +3,20 @@ package waxwing.push
 import java.security.MessageDigest
 
 /**
- * Replay protection for one account: the newest messages and payloads that were shown, so that neither a vendor nor a relay
- * can replay them. The watermark is the latest time of all evicted messages: a message that is not later counts as shown. If
- * there is a watermark, there are messages, and no message is earlier.
+ * Replay protection for one account. Records the newest messages and payloads that were shown, so that neither a vendor
+ * nor a relay can replay them. The watermark is the latest time of any evicted message. A message that is not later
+ * than the watermark counts as already shown. If the watermark is set, `messages` is not empty, and no message in it is
+ * earlier than the watermark.
  */
 data class SeenMessages(val watermark: Long?, val messages: List<SeenMessage>) {
   /** [name] is the id of a message, or "p" and the id of a payload. */
   data class SeenMessage(val time: Long, val name: String)
 
-  /** Adds a message, and keeps at most [capacity]. Returns null for a repeat, which is not shown. */
+  /** Adds a message, and keeps the newest [capacity] messages. Returns null for a repeat, which must not be shown. */
   fun with(message: SeenMessage, capacity: Int = 200): SeenMessages? {
     val isOlder = watermark != null && message.time <= watermark
     if (isOlder || message in messages) return null
-    // Sorts by time, not by arrival: otherwise a message from a clock far ahead would become the watermark.
+    // Sorts by time, not by arrival. Otherwise a message dated far in the future could become the watermark.
     val all = (messages + message).sortedBy { it.time }
     return SeenMessages(all.dropLast(capacity).lastOrNull()?.time ?: watermark, all.takeLast(capacity))
   }
@@ -27,7 +28,10 @@ data class SeenMessages(val watermark: Long?, val messages: List<SeenMessage>) {
     return "$content ${checksum(content)}"
   }
 
-  /** Drops a watermark without messages, replaces a watermark later than all messages, and drops messages before it. */
+  /**
+   * Drops a watermark without messages, replaces a watermark later than all messages, and drops messages earlier than
+   * the watermark.
+   */
   private fun consistent(): SeenMessages {
     val sorted = messages.sortedBy { it.time }
     if (watermark == null || sorted.isEmpty()) return SeenMessages(null, sorted)
@@ -39,9 +43,9 @@ data class SeenMessages(val watermark: Long?, val messages: List<SeenMessage>) {
     val none = SeenMessages(null, emptyList())
 
     /**
-     * Decodes a text of [encode]. Calls [onDamage] for any other text, and keeps its readable parts: damage must neither end
-     * the replay protection nor make new messages count as repeats. [now] is in Unix seconds by the phone's clock. Messages
-     * of a damaged text are kept only if they are earlier.
+     * Decodes the output of [encode]. Any other text counts as damaged: calls [onDamage], and keeps the readable parts.
+     * Damage must neither disable replay protection nor make new messages count as repeats. [now] is in Unix seconds
+     * according to the phone's clock. Messages in damaged text are kept only if they are earlier than [now].
      */
     fun decode(text: String, now: Long, onDamage: () -> Unit): SeenMessages {
       val read = read(text)
@@ -59,7 +63,7 @@ data class SeenMessages(val watermark: Long?, val messages: List<SeenMessage>) {
           val name = word.substringAfter(':', "")
           if (time == null || name == "") null else SeenMessage(time, name)
         }
-      // An unreadable watermark counts as later than all messages, so that `consistent` replaces it.
+      // Treats an unreadable watermark as later than all messages, so that `consistent` replaces it.
       val watermark = if (words.first() == "-") null else words.first().toLongOrNull() ?: Long.MAX_VALUE
       return SeenMessages(watermark, messages)
     }

@@ -2,7 +2,8 @@ import Foundation
 import Security
 import UserNotifications
 
-/// The notification service extension. iOS starts it for every push with `mutable-content` and gives it half a minute.
+/// The notification service extension. iOS starts the extension for every push with `mutable-content`, and stops it
+/// after 30 seconds.
 final class NotificationService: UNNotificationServiceExtension {
   private var deliver: ((UNNotificationContent) -> Void)?
   private var fallback: UNNotificationContent?
@@ -12,7 +13,7 @@ final class NotificationService: UNNotificationServiceExtension {
     withContentHandler contentHandler: @escaping (UNNotificationContent) -> Void
   ) {
     deliver = contentHandler
-    // Shown if the push cannot be opened: the text of the push itself, which reveals nothing about the message.
+    // Fallback if the push cannot be opened: the push's own text, which reveals nothing about the message.
     fallback = request.content
     let userInfo = request.content.userInfo
     let push = ReceivedPush(
@@ -36,8 +37,8 @@ final class NotificationService: UNNotificationServiceExtension {
     deliver = nil
   }
 
-  /// Hides messages that were read elsewhere. Removals arrive here only with Apple's filtering entitlement, with which iOS
-  /// shows nothing for empty content.
+  /// Hides messages that the user has read elsewhere. iOS passes removals to the extension only if the app has Apple's
+  /// filtering entitlement, which also lets the extension show nothing by returning empty content.
   private func hide(_ names: [String]) {
     fallback = UNNotificationContent()
     let center = UNUserNotificationCenter.current()
@@ -88,15 +89,15 @@ final class NotificationService: UNNotificationServiceExtension {
   }
 }
 
-/// The `userInfo` keys under which a shown notification stores its account and message, so that a removal finds it.
+/// The `userInfo` key that stores the account and message of a shown notification, so that a removal can find it.
 private let shownNameKey = "waxwing_message"
 
 private func shownName(_ owner: String, _ name: String) -> String {
   "\(owner) \(name)"
 }
 
-/// Returns an id as decimal digits. APNs delivers it as a JSON number, which `NSNumber` does not round. Returns nil for a
-/// fraction or a boolean.
+/// Returns an id as decimal digits. APNs delivers ids as JSON numbers, which `NSNumber` does not round. Returns nil for
+/// a fraction or a boolean.
 private func decimalDigits(_ value: Any?) -> String? {
   if let text = value as? String { return text }
   guard let number = value as? NSNumber, CFGetTypeID(number) == CFNumberGetTypeID(),
@@ -105,7 +106,8 @@ private func decimalDigits(_ value: Any?) -> String? {
   return String(number.int64Value)
 }
 
-/// Reads the texts that the app has stored in the shared keychain group, under the services `waxwing.push.<owner>`.
+/// Reads the texts that the app has stored in the shared keychain group. Their service names are
+/// `waxwing.push.<owner>`.
 private func readSharedKeychain() -> [String] {
   let query: [CFString: Any] = [
     kSecClass: kSecClassGenericPassword,
@@ -126,15 +128,16 @@ private func readSharedKeychain() -> [String] {
   }
 }
 
-/// iOS may run several instances in one process at once. Without a lock, two copies of a message would both be new.
+/// Serializes replay checks: iOS may run several extension instances in one process at the same time. Without the lock,
+/// two copies of a message could both count as new.
 private let seenLock = NSLock()
 
 private func warnOfDamage() {
   NSLog("%@", "The stored text of an account in \"waxwing.seen\" is damaged: its unreadable parts are dropped.")
 }
 
-/// Returns whether the message is new, and records it in the app group, so that a replay is not shown. Also forgets accounts
-/// that no longer have keys.
+/// Records the message in the app group and returns whether it is new. A replay must not be shown. Also deletes the
+/// records of accounts that no longer have keys.
 private func isNew(_ message: SeenMessages.Message, of owner: String) -> Bool {
   seenLock.lock()
   defer { seenLock.unlock() }

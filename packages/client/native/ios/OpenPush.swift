@@ -9,10 +9,10 @@ struct ExtensionAccount: Decodable {
   let userId: String
   let publicKey: String
   let privateKey: String
-  /// Nil in texts of older app versions.
+  /// Nil in texts from older app versions.
   let pushKeys: [PushKey]?
 
-  /// The organization and the user. Unlike the push account id, it never changes.
+  /// Origin of the organization and id of the user. Unlike the push account id, the owner never changes.
   var owner: String { "\(realmOrigin) \(userId)" }
 
   struct PushKey: Decodable {
@@ -28,7 +28,7 @@ struct ReceivedPush {
   let encryptedData: String?
 }
 
-/// The parts of a notification that are shown.
+/// The fields of a notification that the extension uses.
 struct PushNotification: Decodable {
   let type: String
   let realm_url: String
@@ -58,8 +58,8 @@ enum OpenedPush {
   case ignored(String)
 }
 
-/// Opens a push. Never fails because of its content.
-/// - Parameter readAccounts: returns the texts of `exportForExtension` for all accounts.
+/// Opens a push. Returns a result whatever the push contains.
+/// - Parameter readAccounts: returns the output of `exportForExtension` for every account.
 func openPush(_ push: ReceivedPush, readAccounts: () -> [String]) -> OpenedPush {
   // Step 1: the box and one of the two ids must be present and well-formed.
   let keyId = push.pushKeyId.flatMap { id in UInt32(id).map { String($0) } == id ? id : nil }
@@ -119,7 +119,7 @@ private func openSealed(_ sealed: Bytes, _ account: ExtensionAccount) -> Bytes? 
     anonymousCipherText: sealed, recipientPublicKey: publicKey, recipientSecretKey: privateKey)
 }
 
-/// Opens a nonce followed by a secret box.
+/// Decrypts a secret box that is preceded by its nonce.
 private func openSecret(_ nonceAndBox: Bytes, _ key: Bytes?) -> Bytes? {
   key.flatMap { Sodium().secretBox.open(nonceAndAuthenticatedCipherText: nonceAndBox, secretKey: $0) }
 }
@@ -134,14 +134,15 @@ func decodeAccount(_ text: String) -> ExtensionAccount? {
   return account?.version == 1 ? account : nil
 }
 
-/// Decodes padded standard base64, and returns nil for any other text. Encoding the result again reveals stray bits in the
+/// Decodes padded standard base64, and returns nil for any other text. Re-encoding the result detects stray bits in the
 /// last character.
 private func decodeBase64(_ text: String) -> Bytes? {
   guard let data = Data(base64Encoded: text), data.base64EncodedString() == text else { return nil }
   return Bytes(data)
 }
 
-/// Returns scheme, host and any non-default port, in lower case; nil for a URL with a user name.
+/// Returns a URL's origin in lowercase: the scheme, the host, and the port if it is not the default. Returns nil unless
+/// the URL is a valid http or https URL without a user name.
 func webOrigin(of url: String) -> String? {
   guard let parts = URLComponents(string: url), let scheme = parts.scheme?.lowercased(),
     let host = parts.percentEncodedHost?.lowercased(), !host.isEmpty, parts.user == nil,

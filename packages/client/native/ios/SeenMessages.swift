@@ -1,9 +1,10 @@
 import CryptoKit
 import Foundation
 
-/// Replay protection for one account: the newest messages and payloads that were shown, so that neither a vendor nor a relay
-/// can replay them. The watermark is the latest time of all evicted messages: a message that is not later counts as shown.
-/// If there is a watermark, there are messages, and no message is earlier.
+/// Replay protection for one account. Records the newest messages and payloads that were shown, so that neither a
+/// vendor nor a relay can replay them. The watermark is the latest time of any evicted message. A message that is not
+/// later than the watermark counts as already shown. If the watermark is set, `messages` is not empty, and no message
+/// in it is earlier than the watermark.
 struct SeenMessages {
   struct Message: Equatable {
     let time: Int64
@@ -16,11 +17,11 @@ struct SeenMessages {
 
   static let empty = SeenMessages(watermark: nil, messages: [])
 
-  /// Adds a message, and keeps at most `capacity`. Returns nil for a repeat, which is not shown.
+  /// Adds a message, and keeps the newest `capacity` messages. Returns nil for a repeat, which must not be shown.
   func with(_ message: Message, capacity: Int = 200) -> SeenMessages? {
     if let watermark, message.time <= watermark { return nil }
     if messages.contains(message) { return nil }
-    // Sorts by time, not by arrival: otherwise a message from a clock far ahead would become the watermark.
+    // Sorts by time, not by arrival. Otherwise a message dated far in the future could become the watermark.
     let all = (messages + [message]).sorted { $0.time < $1.time }
     let evicted = all.dropLast(capacity).last
     return SeenMessages(watermark: evicted?.time ?? watermark, messages: Array(all.suffix(capacity)))
@@ -35,9 +36,9 @@ extension SeenMessages {
     return "\(content) \(checksum(content))"
   }
 
-  /// Decodes a text of `encoded`. Calls `onDamage` for any other text, and keeps its readable parts: damage must neither end
-  /// the replay protection nor make new messages count as repeats.
-  /// - Parameter now: Unix seconds by the phone's clock. Messages of a damaged text are kept only if they are earlier.
+  /// Decodes the value of `encoded`. Any other text counts as damaged: calls `onDamage`, and keeps the readable parts.
+  /// Damage must neither disable replay protection nor make new messages count as repeats.
+  /// - Parameter now: Unix seconds according to the phone's clock. Messages in damaged text are kept only if earlier.
   init(encoded: String, now: Int64, onDamage: () -> Void) {
     let read = SeenMessages(readable: encoded)
     let seen = read.consistent
@@ -53,7 +54,7 @@ extension SeenMessages {
   private init(readable text: String) {
     let words = text.split(separator: " ", omittingEmptySubsequences: false)
     let first = words.first ?? ""
-    // An unreadable watermark counts as later than all messages, so that `consistent` replaces it.
+    // Treats an unreadable watermark as later than all messages, so that `consistent` replaces it.
     watermark = first == "-" ? nil : Int64(first) ?? .max
     messages = words.dropFirst().compactMap { word in
       let parts = word.split(separator: ":")
@@ -62,8 +63,8 @@ extension SeenMessages {
     }
   }
 
-  /// A consistent copy: drops a watermark without messages, replaces a watermark later than all messages, and drops messages
-  /// before it.
+  /// A consistent copy: drops a watermark without messages, replaces a watermark later than all messages, and drops
+  /// messages earlier than the watermark.
   private var consistent: SeenMessages {
     let sorted = messages.sorted { $0.time < $1.time }
     guard let watermark, let smallest = sorted.first else { return SeenMessages(watermark: nil, messages: sorted) }
