@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { defineConfig } from 'vite';
 
 /**
- * Bundles the client for Jest, which cannot `require` ECMAScript modules, into `dist/jest`. libsodium and lossless-json
- * have CommonJS builds, so they stay outside.
+ * Bundles the client into `dist/jest` for Jest, which cannot `require` ECMAScript modules. Excludes libsodium and
+ * lossless-json, which have CommonJS builds.
  */
 export default defineConfig({
   root: import.meta.dirname,
