@@ -15,7 +15,7 @@ export interface PushKey {
 
 /** An account's registration with a server of the newer generation. Contains secret keys. */
 export interface AccountDevice {
-  /** The server's id of this phone; absent until the server has assigned one. */
+  /** Id that the server assigned to this phone; absent until then. */
   readonly deviceId?: ClientDeviceId;
   /** Oldest first. */
   readonly pushKeys: readonly PushKey[];
@@ -30,7 +30,9 @@ export interface AccountDevice {
 
 export const noDevice: AccountDevice = { pushKeys: [] };
 
-/** Merges the devices from two rows of the same account. Keeps the first row's device id and the keys from both rows. */
+/**
+ * Merges the devices from two rows of the same account. Keeps the first row's device id and the keys from both rows.
+ */
 export function mergeDevices(kept: AccountDevice, dropped: AccountDevice): AccountDevice {
   const deviceId = kept.deviceId ?? dropped.deviceId;
   const sent = kept.deviceId === undefined ? dropped.sent : kept.sent;

@@ -1,12 +1,12 @@
 import type { ClientDeviceId, PushAccountId } from '@waxwing/protocol/phone';
 
 /**
- * A signed-out account whose server may not know about the sign-out yet. Contains the API key that is used to notify
- * the server, so store it as securely as the accounts.
+ * A signed-out account whose server may not know about the sign-out yet. Contains the API key for notifying the server,
+ * so store sign-outs as securely as accounts.
  */
 export interface ForgottenAccount {
   readonly pushAccountId: PushAccountId;
-  /** The server's id of this phone in the newer generation; absent if the server has assigned no id. */
+  /** Id that the server assigned to this phone in the newer generation; absent if there is none. */
   readonly deviceId?: ClientDeviceId;
   readonly realmUrl: string;
   readonly email: string;

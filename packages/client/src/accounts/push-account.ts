@@ -18,9 +18,9 @@ export interface PushAccountIdentity extends AccountIdentity {
 }
 
 /**
- * A row of the phone's account table: one account's push state. Contains a private key and secret keys. `JSON.stringify`
- * throws a TypeError for a row, because its id is a `bigint`; this keeps the keys out of logs. To store a row, use
- * `encodePushAccount`.
+ * A row of the phone's account table: one account's push state. Contains a private key and secret keys.
+ * `JSON.stringify` throws a TypeError for a row, because its id is a `bigint`; this keeps the keys out of logs. To
+ * store a row, use `encodePushAccount`.
  */
 export interface PushAccount extends PushAccountIdentity {
   /** X25519 key pair; notifications of the older generation are sealed to its public key. */
@@ -52,8 +52,8 @@ export function isSameAccount(left: AccountIdentity, right: AccountIdentity): bo
 }
 
 /**
- * Returns the rows of one account, smallest id first. There can be several, because two clients of the same table may
- * each have added a row. All clients use the first row, and a sync drops the others.
+ * Returns the rows of one account, smallest id first. An account can have several rows, because two clients of the same
+ * table may each have added one. All clients use the first row, and a sync drops the others.
  */
 export function rowsOf(rows: readonly PushAccount[], identity: AccountIdentity): readonly PushAccount[] {
   return rows

@@ -27,10 +27,7 @@ export function decodeRegistration(row: JsonValue): SentRegistration | undefined
   };
 }
 
-/**
- * Decodes the count of repeats. Drops unreadable data. As a result, the phone may repeat a registration earlier than
- * necessary.
- */
+/** Decodes the repeat count. Drops unreadable data, so the phone may repeat a registration earlier than necessary. */
 function decodeRepeats(row: JsonValue | undefined): { readonly repeats?: RegistrationRepeats } {
   if (row === undefined || !isJsonObject(row)) return {};
   const { errorCode, count, lastAt } = row;

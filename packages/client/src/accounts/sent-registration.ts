@@ -1,6 +1,6 @@
 import type { PushToken } from '../push-token.js';
 
-/** How many times in a row a registration was repeated after the same error. */
+/** Count of consecutive repeats of a registration after the same error. */
 export interface RegistrationRepeats {
   readonly errorCode: string;
   readonly count: number;
@@ -17,10 +17,10 @@ export interface SentRegistration {
   /** UUID of the organization; absent if its server did not report one. */
   readonly realmUuid?: string;
   /**
-   * Set if the registration was repeated because the relay refused a key: the sequence number of the current key list
-   * at that time.
+   * Sequence number of the key list that was current when the registration was repeated because the relay refused a
+   * key; absent if it was not.
    */
   readonly repeatedForSequence?: number;
-  /** Set if this registration repeats a failed registration. */
+  /** Absent unless this registration repeats a failed one. */
   readonly repeats?: RegistrationRepeats;
 }

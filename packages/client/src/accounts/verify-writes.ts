@@ -14,10 +14,9 @@ export class ForgetfulStoreError extends Error {
 const mostWrites = 3;
 
 /**
- * Wraps an account table so that each write is verified by reading the row back. A write without effect is repeated,
- * because another tab or process may have overwritten the row without taking the lock. After three writes without
- * effect, throws a `ForgetfulStoreError`. If another tab has changed the row in the meantime, the write counts as
- * successful.
+ * Wraps an account table so that each write is verified by reading the row back. Retries a write that had no effect,
+ * because another tab or process may have overwritten the row without taking the lock. After three such writes, throws
+ * a `ForgetfulStoreError`. If another tab has changed the row in the meantime, the write counts as successful.
  */
 export function verifyWrites(accounts: Required<PushAccountStore>): Required<PushAccountStore> {
   return {
