@@ -46,8 +46,8 @@ export function buildRegistration(
   if (parsePushRegistration(encodePushRegistration(registration)) === undefined) {
     throw new RangeError(
       pushToken.tokenKind === 'apns'
-        ? 'pushToken.token of APNs must be hexadecimal digits, and pushToken.iosAppId the bundle id of the app.'
-        : 'pushToken.token of FCM must be 1 to 4096 characters, exactly as Firebase returned it.',
+        ? 'pushToken.token for APNs must be hexadecimal digits, and pushToken.iosAppId must be the app’s bundle id.'
+        : 'pushToken.token for FCM must be 1 to 4096 characters, exactly as Firebase returned it.',
     );
   }
   return registration;

@@ -50,7 +50,7 @@ describe('The status of an unreachable server names the cause', () => {
     await once(server, 'listening');
     const status = await syncAt(`https://127.0.0.1:${(server.address() as AddressInfo).port}`);
     expect(status).toMatchObject({ code: 'unreachable', cause: 'tls' });
-    expect(status.warning).toContain('the server there does not use TLS, but possibly plain http');
+    expect(status.warning).toContain('the server does not use TLS, but possibly plain http');
     server.closeAllConnections();
     server.close();
     await once(server, 'close');

@@ -4,7 +4,9 @@ import type { UnreachableCause } from './unreachable-cause.js';
 
 /** Contents of an error response from the server. */
 export interface ApiErrorDetails {
-  /** The error code from the server, usually one of docs/protocol.md#error-codes; `UNKNOWN` if the server sent no code. */
+  /**
+   * The error code from the server, usually one of docs/protocol.md#error-codes; `UNKNOWN` if the server sent no code.
+   */
   readonly code: string;
   readonly message: string;
   readonly httpStatus: number;
@@ -14,7 +16,7 @@ export interface ApiErrorDetails {
   readonly fields: JsonObject;
 }
 
-/** The server understood the request and refused it. */
+/** Thrown if the server understood a request and refused it. */
 export class ApiError extends Error {
   readonly code: string;
   readonly httpStatus: number;
@@ -38,7 +40,7 @@ export class ApiError extends Error {
   }
 }
 
-/** The request got no usable response: no network, a timeout, a proxy's error page, or a response that is too long. */
+/** Thrown if a request got no usable response: no network, a timeout, a proxy's error page, or too long a response. */
 export class UnreachableError extends Error {
   /** Why there was no usable response. */
   readonly reason: UnreachableCause;

@@ -48,7 +48,7 @@ export async function exchangeJson(connection: Connection, exchange: ApiExchange
     });
   }
   if (answer?.result !== 'success' || !isSuccess(response.status)) {
-    const message = `${exchange.url} answered HTTP ${response.status} without a result of the chat API.`;
+    const message = `${exchange.url} responded with HTTP ${response.status}, but not with a chat API result.`;
     throw new UnreachableError(message, { retryAfterSeconds, httpStatus: response.status });
   }
   return answer;

@@ -48,7 +48,7 @@ export interface PushDeviceRequest {
 /** Parameters of `ChatApi.getEvents`. */
 export interface EventsRequest {
   readonly queueId: string;
-  /** Id of the last processed event; the server drops events up to it. */
+  /** Id of the last processed event. The server drops this event and all earlier ones. */
   readonly lastEventId: number;
   /** How long to wait for an event, in milliseconds; default 60,000. */
   readonly timeoutMilliseconds?: number;
@@ -82,7 +82,7 @@ export interface ChatApi extends ClientDeviceApi {
   /** Returns the next events. Long poll: waits until there is at least one (a heartbeat counts). */
   getEvents(request: EventsRequest): Promise<readonly ServerEvent[]>;
   deleteEventQueue(queueId: string): Promise<void>;
-  /** The relay's signed key list, unmodified (docs/protocol.md#key-list). Sends no credentials. */
+  /** Returns the relay's signed key list, unmodified (docs/protocol.md#key-list). Sends no credentials. */
   getBouncerKeys(): Promise<JsonObject>;
 }
 
@@ -130,7 +130,7 @@ export function createChatApi(options: ChatApiOptions): ChatApi {
       const fields = { event_types: JSON.stringify(eventTypes), fetch_event_types: fetched };
       const asked = send('POST', '/api/v1/register', fields, asUser);
       const answer = await asked.catch((error) => refuseOtherServer(options.realmUrl, error));
-      // Some servers omit the user id here.
+      // Some servers omit the user id from this response.
       const { user_id: userId = await getOwnUserId() } = answer;
       return parseEventQueue({ ...answer, user_id: userId ?? null });
     },
@@ -156,8 +156,8 @@ function fieldsOf(request: PushDeviceRequest): FormFields {
 }
 
 /**
- * @throws UnreachableError if the server has no `/register`, because every chat server has one. Rethrows any other
- * error.
+ * Throws an UnreachableError for a 404 from `/register`, because every chat server has that endpoint. Rethrows any
+ * other error.
  */
 function refuseOtherServer(realmUrl: string, error: unknown): never {
   if (!(error instanceof ApiError && error.httpStatus === 404)) throw error;

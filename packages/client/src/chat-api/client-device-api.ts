@@ -43,8 +43,9 @@ export interface ClientDeviceApi {
 }
 
 /**
- * Creates the operations for client devices. @param post sends form fields to a path as the user, and returns the
- * response.
+ * Creates the operations for client devices.
+ *
+ * @param post sends form fields to a path as the user, and returns the response.
  */
 export function clientDeviceApi(
   post: (path: string, fields: FormFields) => Promise<JsonObject>,
@@ -53,7 +54,7 @@ export function clientDeviceApi(
     async registerClientDevice() {
       const deviceId = parseClientDeviceId((await post(registerClientDevicePath, {})).device_id);
       if (deviceId === undefined) {
-        throw new UnreachableError('The server answered /register_client_device without a device id.');
+        throw new UnreachableError("The server's response to /register_client_device contains no device id.");
       }
       return deviceId;
     },

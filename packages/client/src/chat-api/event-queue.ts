@@ -46,8 +46,8 @@ export interface ServerEvent {
 }
 
 /**
- * Parses the response to a request that opens a queue. @throws UnreachableError if it does not match the chat API, like
- * `parseEvents`.
+ * Parses the response that opens an event queue. Like `parseEvents`, throws an UnreachableError if the response does
+ * not match the chat API.
  */
 export function parseEventQueue(answer: JsonObject): EventQueue {
   const { queue_id: queueId, last_event_id: lastEventId, realm_uuid: realmUuid, user_id: userId } = answer;
@@ -62,7 +62,7 @@ export function parseEventQueue(answer: JsonObject): EventQueue {
     pushDevices === undefined ||
     clientDevices === undefined
   ) {
-    throw new UnreachableError('The server answered /register without a usable event queue.');
+    throw new UnreachableError("The server's response to /register contains no usable event queue.");
   }
   const states = [...pushDevices].map(
     ([id, { status, error_code }]) => [id, stateOf(status, error_code)] as const,
@@ -85,7 +85,7 @@ function isInteger(value: JsonValue | undefined): value is number | bigint {
 
 export function parseEvents(answer: JsonObject): readonly ServerEvent[] {
   if (!Array.isArray(answer.events)) {
-    throw new UnreachableError('The server answered /events without events.');
+    throw new UnreachableError("The server's response to /events contains no events.");
   }
   return jsonSafe(answer.events.map((event) => jsonSafe(parseEvent(event))));
 }

@@ -4,7 +4,7 @@ export type Fetch = (url: string, init: FetchOptions) => Promise<FetchAnswer>;
 /** Calls the platform's current `fetch`, which tests and polyfills may replace at any time. */
 export const platformFetch: Fetch = (url, init) => globalThis.fetch(url, init);
 
-// Inferred, because naming the DOM types would be an error in a project without the DOM `lib`.
+// These types are inferred: naming the DOM types would be an error in a project without the DOM `lib`.
 type FetchOptions = typeof globalThis extends { fetch: (url: never, init?: infer Options) => unknown }
   ? NonNullable<Options>
   : PlainOptions;

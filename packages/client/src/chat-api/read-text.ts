@@ -36,5 +36,5 @@ function requireShort(text: string, maximumBytes: number): string {
 }
 
 function tooLong(maximumBytes: number): UnreachableError {
-  return new UnreachableError(`The server's answer is longer than ${maximumBytes} bytes and was not read.`);
+  return new UnreachableError(`The server's response is longer than ${maximumBytes} bytes and was not read.`);
 }

@@ -2,8 +2,8 @@ import { webOriginOf } from '../web-origin.js';
 import type { Fetch } from './fetch.js';
 
 /**
- * Why there was no usable response. Browsers and React Native cannot distinguish the first three causes, and report
- * `network` instead.
+ * Reason why a request got no usable response. Browsers and React Native cannot distinguish the first three causes, and
+ * report `network` instead.
  *
  * - `dns`: the server's name cannot be resolved
  * - `refused`: the connection was refused
@@ -27,7 +27,7 @@ const sentences = {
   tls: ': its certificate is not trusted',
 } as const;
 
-/** Timeout of the probe by which a browser tests whether the server is reachable. */
+/** Timeout of the CORS probe that {@link isBlockedByBrowser} sends. */
 const probeMilliseconds = 5000;
 
 /** Explains why `fetch` failed, based on the thrown error. */
@@ -35,19 +35,22 @@ export async function explainFailure(fetch: Fetch, url: string, thrown: unknown)
   const code = codeOf(thrown);
   const reason = code === undefined ? undefined : reasonOfCode(code);
   if (reason === 'tls' && /^ERR_SSL_(?:WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG)$/.test(String(code))) {
-    return { reason, sentence: `: the server there does not use TLS, but possibly plain http (${code})` };
+    return { reason, sentence: `: the server does not use TLS, but possibly plain http (${code})` };
   }
   if (reason !== undefined) return { reason, sentence: `${sentences[reason]} (${code})` };
   if (code === undefined && (await isBlockedByBrowser(fetch, url))) {
     const { origin } = globalThis.location;
-    return { reason: 'cors', sentence: ` from a page of ${origin}, which its CORS headers do not allow` };
+    return {
+      reason: 'cors',
+      sentence: ` from a page of ${origin}: the server's CORS headers do not allow this origin`,
+    };
   }
   return { reason: 'network', sentence: code === undefined ? '' : ` (${code})` };
 }
 
 /**
- * Returns the error code of the operating system or TLS library. Node puts it into the `cause` of the error that `fetch`
- * throws.
+ * Returns the error code of the operating system or TLS library. Node puts it into the `cause` of the error that
+ * `fetch` throws.
  */
 function codeOf(thrown: unknown): string | undefined {
   for (let error = thrown; error instanceof Error; error = error.cause) {

@@ -3,7 +3,7 @@ import type { FormFields } from './form.js';
 
 /**
  * Sends a registration. If the server refuses the `token_kind` `webpush`, which stock servers do not support, sends it
- * again with `fcm`. This has no other effect, because the relay uses the kind in the sealed registration.
+ * again with `fcm`. The different kind has no other effect, because the relay uses the kind in the sealed registration.
  */
 export async function withKnownTokenKind<Answer>(
   fields: FormFields,
