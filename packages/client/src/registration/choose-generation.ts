@@ -26,7 +26,7 @@ export function generationOfServer(
 
 /** Returns the generation in which an account is registered. */
 export function generationOfAccount(account: PushAccount): RegistrationGeneration {
-  // During a migration, an account has registrations of both generations. The older registration stays active until the
-  // newer one is.
+  // During a migration, an account has registrations of both generations. The older registration stays in use until the
+  // newer registration is active.
   return pushAccounts.mayBeKnown(account) ? pushAccounts : clientDevices;
 }

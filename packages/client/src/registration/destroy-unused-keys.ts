@@ -2,7 +2,7 @@ import type { AccountDevice } from '../accounts/account-device.js';
 import type { PushAccount } from '../accounts/push-account.js';
 import type { RegistrarContext } from './registrar-context.js';
 
-/** Vendors store pushes for up to 30 days, so keys are kept for that long after their last use. */
+/** How long a key is kept after its last use: vendors store pushes for up to 30 days. */
 const keptMilliseconds = 30 * 86_400_000;
 
 /**

@@ -7,7 +7,7 @@ export interface EventReaderOptions {
   readonly api: ChatApi;
   readonly queue: Pick<EventQueue, 'queueId' | 'lastEventId'>;
   readonly clock: PhoneClock;
-  /** When to stop waiting, in Unix milliseconds by `clock`. */
+  /** When to stop waiting, in Unix milliseconds according to `clock`. */
   readonly deadline: number;
 }
 

@@ -4,8 +4,8 @@ import type { RegistrarContext } from './registrar-context.js';
 
 /**
  * Merges the rows of an account that is in the table more than once. Keeps the first row, which takes over the push
- * keys and seen notifications of the other rows. If the first row has no device, it also takes over theirs. Returns the
- * other rows, without a device that the kept row uses. The caller must forget these rows.
+ * keys and seen notifications of the other rows, and also a device if it has none. Returns the other rows, without the
+ * device that the kept row uses. The caller must forget the returned rows.
  */
 export async function mergeRows(
   { accounts, seen }: Pick<RegistrarContext, 'accounts' | 'seen'>,
@@ -16,8 +16,8 @@ export async function mergeRows(
   for (const { device, pushAccountId } of others) {
     if (device === undefined) continue;
     kept = { ...kept, device: mergeDevices(kept.device ?? noDevice, device) };
-    // Copied before the first row gets the keys. Otherwise it could open replays of notifications that the other row
-    // has already opened.
+    // Copies the seen notifications before the first row gets the keys. Otherwise the first row could open replays of
+    // notifications that the other row has already opened.
     await seen.copy(pushAccountId, first.pushAccountId);
   }
   // Stores the kept row first, so that a crash in between leaves an extra row rather than a device without a row.

@@ -15,7 +15,7 @@ import { isFinal, isFinalIfKnown } from './is-final.js';
  * dead.
  */
 const longestTryingMilliseconds = 30 * 86_400_000;
-/** Short, because signing out waits for this request. */
+/** Timeout of one request. Short, because signing out waits for it. */
 const timeoutMilliseconds = 10_000;
 
 export interface NotifyForgottenContext {
@@ -46,7 +46,8 @@ export async function notifyForgotten(
   const stored = await forgotten.list();
   const isStored = (account: ForgottenAccount) => stored.some((each) => isSameSignOut(each, account));
   const toNotify = [...stored, ...more.filter((account) => !isStored(account))];
-  // First removes rows left behind by an interrupted sign-out. Once the server is notified, nothing else would find them.
+  // First removes rows left behind by an interrupted sign-out. Once the server is notified, nothing else would find
+  // them.
   const rows = halfForgotten(await accounts.list(), toNotify);
   await Promise.all(rows.map((row) => exclusivelyOfAccount(row, () => accounts.remove(row.pushAccountId))));
   await Promise.all(toNotify.map((account) => notifyOne(context, account)));
@@ -71,8 +72,8 @@ async function notifyOne(context: NotifyForgottenContext, account: ForgottenAcco
 }
 
 /**
- * Also compares the device id, because a sync that runs concurrently with a sign-out can create another device for the
- * account.
+ * Returns whether two records belong to the same sign-out. Also compares the device ids, because a sync that runs
+ * concurrently with a sign-out can create another device for the account.
  */
 function isSameSignOut(one: ForgottenAccount, other: ForgottenAccount): boolean {
   return one.pushAccountId === other.pushAccountId && one.deviceId === other.deviceId;
@@ -87,8 +88,8 @@ async function isNotified(
   const connection = { clock, timeoutMilliseconds, fetch: fetch ?? platformFetch };
   const api = createChatApi({ realmUrl, email, apiKey, ...connection });
   const relay = relayUrl === undefined ? undefined : createRelayApi({ relayUrl, ...connection });
-  // Revocations go to both the server and the relay, because the server may not forward them and the phone may be
-  // unable to reach the relay.
+  // Sends revocations to both the server and the relay: the server may not forward them, and the phone may be unable to
+  // reach the relay.
   const requests = [
     ...generations.map((generation) => isFinal(generation.remove(api, account))),
     ...revocations.map((revocation) => isFinalIfKnown(api.revokePush(revocation))),

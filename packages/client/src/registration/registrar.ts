@@ -15,7 +15,7 @@ export interface Registrar {
   /**
    * Brings the account's registration up to date from any state: never registered, failed, registration or push key
    * older than 30 days, changed token, new relay key, upgraded server. Idempotent: registers nothing if the
-   * registration is up to date. Call it when the app starts, when the token changes, and on each `push_device` or
+   * registration is up to date. Call `sync` when the app starts, when the token changes, and on each `push_device` or
    * `device` event. Calls for one account are serialized.
    *
    * Returns refusals and network failures as a status. After `forget` the status is `forgotten`, and nothing is
@@ -33,8 +33,8 @@ export interface Registrar {
   sendTestNotification(): Promise<void>;
   /**
    * Signs the account out of push. First deletes its key pair, so that pushes in flight can no longer be opened. Then
-   * notifies the server, which takes at most 10 s. If that fails, the next `sync` of any account retries it, for up to
-   * 30 days. Call it before the API key is revoked.
+   * notifies the server, which takes at most 10 s. If the notification fails, the next `sync` of any account retries
+   * it, for up to 30 days. Call `forget` before the API key is revoked.
    *
    * @throws errors from the stores.
    */
@@ -57,14 +57,17 @@ export function createRegistrar(options: RegistrarOptions): Registrar {
   const { accounts } = guard;
   const rows = async () => rowsOf(await accounts.list(), identity);
 
-  /** Returns the sign-outs to send to servers, if the account is signed out during the sync. */
+  /**
+   * Syncs while holding the account's lock. If the account is signed out during the sync, returns the sign-outs to send
+   * to servers instead of a status.
+   */
   async function syncExclusively(
     given: Required<SyncOptions>,
   ): Promise<RegistrationStatus | readonly ForgottenAccount[]> {
     if (await guard.isSignedOut()) return forgottenStatus();
     const status = await syncUnlessSignedOut({ ...options, accounts }, given).catch(undefinedIfSignedOut);
     if (status !== undefined && !(await guard.isSignedOut())) return status;
-    // The sign-out did not see the data that this sync wrote and sent afterwards, so also forget that data.
+    // The sign-out did not see what this sync wrote and sent afterwards, so forget that data as well.
     const written = guard.lastWritten();
     return signOuts.forget(written === undefined ? [] : [written], signIn);
   }
@@ -104,7 +107,7 @@ async function syncUnlessSignedOut(
   const { accounts, identity, seen, signIn, signOuts } = options;
   const rows = async () => rowsOf(await accounts.list(), identity);
   await signOuts.finish(await rows());
-  // Merges rows that another client added at the same time. Otherwise each row's device would deliver every notification.
+  // Merges rows that clients added concurrently. Otherwise every notification would arrive once per row.
   await signOuts.forget(await mergeRows({ accounts, seen }, await rows()), signIn);
   signOuts.notifyConcurrently();
   const status = await syncRegistration(options, given);

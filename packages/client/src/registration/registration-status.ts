@@ -3,13 +3,13 @@ import type { UnreachableCause } from '../chat-api/unreachable-cause.js';
 import { jsonSafe } from '../json-safe.js';
 import type { BouncerKeySource } from '../key-list/bouncer-key-choice.js';
 
-/** A sentence for the user for each status code, in English. */
+/** User-facing sentence for each status code, in English. */
 export const statusSentences = Object.freeze({
   active: 'Notifications are on for this phone.',
   pending:
     'This phone is being registered for notifications. This can take a while; you do not need to do anything.',
   'no-token':
-    'The phone has not given this app a push token: check that notifications are allowed in the settings of the phone.',
+    'The phone has not given this app a push token: check that the phone’s settings allow notifications.',
   unreachable:
     'The server cannot be reached. Registration for notifications continues when it can be reached again.',
   'retry-later': 'The server asks you to try again later.',
@@ -30,9 +30,9 @@ export const statusSentences = Object.freeze({
   failed: 'The notification service has refused this phone. The app tries again later.',
 } as const);
 
-/** Replacements for the `unreachable` sentence, for causes that waiting does not resolve. */
+/** Sentences that replace the `unreachable` sentence for causes that waiting does not resolve. */
 const unreachableSentences: { readonly [Cause in UnreachableCause]?: string } = {
-  cors: 'The server answers, but does not allow this page to read its answers: the operator of this app can serve both from one address.',
+  cors: 'The server responds, but does not allow this page to read its responses: the app’s operator can serve both from one address.',
   'foreign-answer':
     'Something other than the chat server responds at its address: check the address, and whether this network requires a sign-in first, or try again later.',
 };
@@ -42,7 +42,7 @@ export type RegistrationStatusCode = keyof typeof statusSentences;
 
 /**
  * Registration status of an account, for the app's user interface. `JSON.stringify` writes the id as a decimal string.
- * For a copy created by spread, it throws unless you convert the id first.
+ * It throws for a copy made with spread syntax, unless you convert the id first.
  */
 export interface RegistrationStatus {
   readonly code: RegistrationStatusCode;

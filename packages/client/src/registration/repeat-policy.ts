@@ -2,8 +2,8 @@ import type { SentRegistration } from '../accounts/sent-registration.js';
 import type { BouncerKeyChoice, NoBouncerKey } from '../key-list/bouncer-key-choice.js';
 
 /**
- * Maximum attempts per sync: the first attempt, a retry after a refused key or wrong clock, and an attempt for a new account
- * or device.
+ * Maximum attempts per sync: the first attempt, a retry after a refused key or wrong clock, and an attempt for a new
+ * account or device.
  */
 export const mostRegistrationsOfOneSync = 3;
 
@@ -35,8 +35,8 @@ export interface FailedRegistration {
 }
 
 /**
- * Returns whether to repeat a failed registration. After a refused key, a different key is tried immediately, and the
- * same key once per newly fetched key list. Other failures are repeated with exponential backoff.
+ * Returns whether to repeat a failed registration. After a refused key, the phone tries a different key immediately,
+ * and the same key once per newly fetched key list. It repeats other failures with exponential backoff.
  */
 export function isWorthRepeating(failed: FailedRegistration): boolean {
   return canSucceed(failed) && (failed.retryNow || repeatDelaySeconds(failed) === 0);
@@ -55,11 +55,12 @@ export function repeatDelaySeconds({
 }: Omit<FailedRegistration, 'retryNow'>): number {
   const repeats = sent?.repeats;
   if (repeats === undefined || repeats.errorCode !== errorCode) return 0;
-  // No delay, because these repeats are bounded: another key is tried immediately, and the same key once for each key list.
+  // No delay, because these repeats are bounded: a different key is tried immediately, and the same key once per key
+  // list.
   if (isKeyRefusal(errorCode) || isSealedToFormerKey(sent, key)) return 0;
   const backoff = Math.min(longestBackoffMilliseconds, firstBackoffMilliseconds * 2 ** (repeats.count - 1));
-  // A time in the future is treated as if it were equally far in the past, because the phone's clock may have been
-  // corrected since then.
+  // Treats a time in the future as equally far in the past, because the phone's clock may have been corrected since
+  // then.
   return Math.ceil(Math.max(0, backoff - Math.abs(now - repeats.lastAt)) / 1000);
 }
 
@@ -81,8 +82,8 @@ function canSucceed({ sent, errorCode, key }: FailedRegistration): boolean {
 }
 
 /**
- * Returns whether a failed registration of this sync may be retried immediately. Only these two failures can be
- * resolved by a retry.
+ * Returns whether a failed registration of this sync may be retried immediately. Only a refused key and an expired
+ * registration can be resolved by a retry.
  */
 export function canRepeatAtOnce(errorCode: string | undefined, isServerTime: boolean): boolean {
   return isKeyRefusal(errorCode) || (errorCode === 'REQUEST_EXPIRED' && isServerTime);

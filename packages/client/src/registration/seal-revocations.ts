@@ -39,7 +39,9 @@ export function sealRevocations(
   return [older, newer].filter((revocation) => revocation !== undefined);
 }
 
-/** Returns whether two accounts belong to the same organization, even if one of them has the organization's former URL. */
+/**
+ * Returns whether two accounts belong to the same organization, even if one of them has the organization's former URL.
+ */
 function isInSameRealm(one: PushAccount, other: PushAccount): boolean {
   if (webOriginOf(one.realmUrl) === webOriginOf(other.realmUrl)) return true;
   const realmUuid = one.device?.sent?.realmUuid;

@@ -9,7 +9,7 @@ import { isKeyRefusal, repeatDelaySeconds } from './repeat-policy.js';
 import { statusCodeOf } from './status-of-error.js';
 
 const refusedKeyWarning =
-  'The relay does not accept the bouncerPublicKey that the app is built with: it is retired, or belongs to another relay; compare it with the output of waxwing-relay keys export-public.';
+  'The relay does not accept the bouncerPublicKey that is built into the app: it is retired, or belongs to another relay; compare it with the output of waxwing-relay keys export-public.';
 
 /** The final state of a sync. */
 export interface SettledRegistration {

@@ -1,7 +1,7 @@
 import { type AccountIdentity, isSameAccount, type PushAccount } from '../accounts/push-account.js';
 import type { PushAccountStore } from '../accounts/push-account-store.js';
 
-/** Thrown if the registrar's account was signed out, in this tab or another one. Its sync must then stop. */
+/** Thrown to stop a sync if the registrar's account was signed out, in this tab or another one. */
 export class SignedOutError extends Error {
   constructor() {
     super('The account was signed out after its registrar was created.');
@@ -9,8 +9,8 @@ export class SignedOutError extends Error {
 }
 
 /**
- * Blocks a registrar's writes once its account is signed out, even if the sign-out happens in a tab or process with
- * which it shares no lock.
+ * Guard that blocks a registrar's writes once its account is signed out, even by a tab or process that shares no lock
+ * with the registrar.
  */
 export interface SignOutGuard {
   /** Returns whether the account has been signed out since the guard was created. */
@@ -54,7 +54,7 @@ export function guardSignOut(accounts: Required<PushAccountStore>, identity: Acc
         written = account;
         await requireSignedIn();
         await accounts.put(account);
-        // Checked again. A sign-out first records its time and then deletes rows, so either the sign-out sees this row
+        // Checks again: a sign-out first records its time and then deletes rows, so either the sign-out sees this row
         // or this check sees the time.
         await requireSignedIn();
       },

@@ -7,11 +7,11 @@ import { sealRevocations } from './seal-revocations.js';
 
 type SignIn = Pick<ForgottenAccount, 'realmUrl' | 'email' | 'apiKey'>;
 
-/** Signs accounts out both on this phone and on their servers. */
+/** Operations that sign accounts out, on this phone and on their servers. */
 export interface SignOuts {
-  /** Deletes the rows of one account. Returns the sign-outs to send to servers. Call it while holding the account's lock. */
+  /** Deletes the rows of one account. Returns the sign-outs to send to servers. Requires the account's lock. */
   forget(rows: readonly PushAccount[], signIn: SignIn): Promise<readonly ForgottenAccount[]>;
-  /** Deletes the rows whose sign-out was interrupted. Call it while holding the account's lock. */
+  /** Deletes the rows whose sign-out was interrupted. Requires the account's lock. */
   finish(rows: readonly PushAccount[]): Promise<void>;
   /** Notifies the servers of pending sign-outs, and of `more`. */
   notify(more?: readonly ForgottenAccount[]): Promise<void>;
@@ -30,7 +30,7 @@ export function createSignOuts(context: NotifyForgottenContext): SignOuts {
       for (const row of rows) {
         const { pushAccountId } = row;
         const deviceId = row.device?.deviceId;
-        // The account is stored before its row is deleted, so the server is still notified if the app exits in between.
+        // Stores the sign-out before deleting the row, so the server is still notified if the app exits in between.
         if (generations.some((generation) => generation.mayBeKnown(row))) {
           const device = deviceId === undefined ? {} : { deviceId };
           const now = clock();

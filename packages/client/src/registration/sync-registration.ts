@@ -37,8 +37,7 @@ async function deleteQueue(api: ChatApi, queueId: string): Promise<void> {
   try {
     await api.deleteEventQueue(queueId);
   } catch (error) {
-    // A failure to delete the queue does no harm: the registration has been sent, and the server deletes idle queues on
-    // its own.
+    // Ignored, because the registration has been sent and the server deletes idle queues on its own.
     if (!(error instanceof ApiError || error instanceof UnreachableError)) throw error;
   }
 }

@@ -11,6 +11,6 @@ export function wrongAccountStatus(
   { userId, realmUrl = identity.realmUrl }: Pick<EventQueue, 'userId' | 'realmUrl'>,
 ): RegistrationStatus | undefined {
   if (isSameAccount(identity, { realmUrl, userId })) return undefined;
-  const warning = `The server reports user ${userId} of ${realmUrl}, but the app uses user ${identity.userId} of ${identity.realmUrl}: the app must use the identity in the server's answer to the sign-in, and the server's administrator must set the organization's URL to the one that apps use.`;
+  const warning = `The server reports user ${userId} of ${realmUrl}, but the app uses user ${identity.userId} of ${identity.realmUrl}: the app must use the identity in the server's sign-in response, and the server's administrator must set the organization's URL to the one that apps use.`;
   return registrationStatus('wrong-account', { warning });
 }

@@ -29,7 +29,7 @@ import { tokenIdOf } from './token-id-of.js';
  */
 const mostRequestsOfOneSync = 8;
 
-/** Registers the phone as a device of the server, until the server's state matches the phone's. */
+/** Registers the phone as a device on the server: sends requests until the server's state matches the phone's. */
 export async function bringUpToDate(context: RegistrarContext, run: SyncRun): Promise<RegistrationStatus> {
   const account = await findOrCreateAccount(context);
   const sync: DeviceSync = {
@@ -73,7 +73,9 @@ async function takeStep(sync: DeviceSync): Promise<RegistrationStatus | undefine
   return undefined;
 }
 
-/** Records which push key the server uses. Adds a new push key if that one is old or if the relay has a new primary key. */
+/**
+ * Records which push key the server uses. Adds a new push key if that key is old or the relay has a new primary key.
+ */
 async function noteKeyInUse(sync: DeviceSync, { state }: OwnDevice): Promise<void> {
   const now = sync.context.clock();
   const device = acknowledgeKey(deviceOf(sync), state.push_key_id, now);

@@ -12,7 +12,7 @@ export interface DeviceSync {
   readonly run: SyncRun;
   readonly tokenId: TokenId;
   readonly states: DeviceStates;
-  /** Devices of signed-out accounts, if the server has not been notified of the sign-out yet. */
+  /** Devices of signed-out accounts whose server has not been notified of the sign-out yet. */
   readonly forgotten: ReadonlySet<ClientDeviceId>;
   account: PushAccount;
   key: BouncerKeyChoice | NoBouncerKey;
@@ -32,7 +32,7 @@ export function deviceOf({ account }: DeviceSync): AccountDevice {
   return account.device ?? noDevice;
 }
 
-/** Stores the changed device both in the table and in the sync's state. */
+/** Stores the changed device in both the table and the sync's state. */
 export async function storeDevice(sync: DeviceSync, device: AccountDevice): Promise<void> {
   sync.account = { ...sync.account, device };
   await sync.context.accounts.put(sync.account);

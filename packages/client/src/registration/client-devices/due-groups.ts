@@ -14,8 +14,8 @@ import {
 } from '../repeat-policy.js';
 
 /**
- * Age at which a token is registered again. Because active devices do so, relays can drop devices that stop
- * registering.
+ * Age at which the phone registers its token again. All active devices renew in this way, so a relay can drop a device
+ * that stops.
  */
 const renewalAgeSeconds = 30 * 86_400;
 
@@ -40,8 +40,7 @@ export interface DeviceFacts {
 }
 
 /**
- * Which groups of parameters to send. Both are false if the server's state matches the phone's or if a retry would not
- * help.
+ * Groups of parameters to send. Both are false if the server's state matches the phone's or if a retry would not help.
  */
 export interface DueGroups {
   readonly key: boolean;

@@ -7,7 +7,7 @@ export interface DevicesOfUser {
   /** The device that the phone has stored. */
   readonly device: AccountDevice;
   readonly tokenId: TokenId;
-  /** Devices of signed-out accounts, if the server has not been notified of the sign-out yet. */
+  /** Devices of signed-out accounts whose server has not been notified of the sign-out yet. */
   readonly forgotten: ReadonlySet<ClientDeviceId>;
 }
 
@@ -41,10 +41,7 @@ function isOwn({ device, tokenId, forgotten }: DevicesOfUser, id: ClientDeviceId
   );
 }
 
-/**
- * Finds other devices that represent this phone. They must be removed, because each notification would otherwise arrive
- * several times.
- */
+/** Finds other devices that represent this phone. Unless they are removed, each notification arrives several times. */
 export function findDuplicates(devices: DevicesOfUser, own: ClientDeviceId): readonly ClientDeviceId[] {
   const isDuplicate = ([id, state]: readonly [ClientDeviceId, ClientDeviceOnWire]) =>
     id !== own && (hasKey(state, devices.device) || hasToken(state, devices.tokenId));

@@ -23,8 +23,8 @@ export async function findStoredDevice(sync: DeviceSync): Promise<OwnDevice | un
 
 /**
  * Takes over a device from another account on this phone: the same user's account under the server's former URL.
- * Otherwise signing out of that account would remove the device. Identifies the device by its key, because device ids
- * are unique only within a server.
+ * Without this step, signing out of the former account would remove the device. Identifies the device by its key,
+ * because device ids are unique only within a server.
  */
 async function releaseDevice({ account, context }: DeviceSync, { state }: OwnDevice): Promise<void> {
   for (const row of await context.accounts.list()) {
@@ -52,7 +52,7 @@ export async function createDevice(sync: DeviceSync, stuck: OwnDevice | undefine
   if (stuck?.state.push_token_id === null) await removeQuietly(sync, stuck.deviceId);
 }
 
-/** Devices of signed-out accounts, if this server has not been notified of the sign-out yet. */
+/** Finds the devices of accounts that signed out of this server, if the server has not been notified yet. */
 export async function findForgottenDevices({
   forgotten,
   identity,

@@ -14,7 +14,7 @@ export function newestKey({ device }: PushAccount): PushKey | undefined {
 
 /**
  * Adds a random key to the account and stores the account, so that the key is stored before it is sent. Returns the row
- * that is in the table afterwards. Its newest key may have been added by another tab.
+ * that is in the table afterwards, whose newest key may come from another tab.
  *
  * @throws Error if 100 random ids in a row are already in use, which means that the random source is broken.
  */

@@ -10,7 +10,7 @@ import { type DeviceSync, deviceOf, type OwnDevice, serverSeconds, storeDevice }
 import { newestKey } from './push-keys.js';
 import { tokenIdOf } from './token-id-of.js';
 
-/** The values to send: the newest push key, and the token sealed to the relay's key. */
+/** Values to send: the newest push key, the token sealed to the relay's key, or both. */
 export interface SentGroups {
   readonly withKey: boolean;
   readonly sealedTo: BouncerKeyChoice | undefined;

@@ -19,7 +19,7 @@ import { createDeviceWatch } from './device-watch.js';
 import { isKeyPairLost, leaveClientDevice } from './leave-client-device.js';
 import { type ReasonToRegister, reasonToRegister } from './reason-to-register.js';
 
-/** Registers an account by its push account id, until the server's state matches the phone's. */
+/** Registers an account by its push account id: sends registrations until the server's state matches the phone's. */
 export async function bringUpToDate(context: RegistrarContext, run: SyncRun): Promise<RegistrationStatus> {
   let account = await leaveClientDevice(context, await findOrCreateAccount(context));
   const watchOf = ({ pushAccountId }: PushAccount) =>
@@ -56,10 +56,10 @@ export async function bringUpToDate(context: RegistrarContext, run: SyncRun): Pr
 }
 
 /**
- * Returns whether the relay refuses all further registrations of this account, because it has seen a higher sequence
- * number. Either someone else presented it, or the phone sealed it while its own clock was ahead. A server's clock
- * cannot cause this: the last attempt was dated by the later of the two clocks, and a server can move the phone's time
- * only within bounds.
+ * Returns whether the relay refuses all further registrations of this account, because the relay has seen a higher
+ * sequence number. Either another party presented that number, or the phone sealed it while its own clock was ahead. A
+ * server's clock cannot cause this: the last attempt was dated by the later of the two clocks, and a server can move
+ * the phone's time only within bounds.
  */
 function isLockedOut({ account, known, time, registrations }: LastTry): boolean {
   const isExpired = known?.status === 'failed' && known.errorCode === 'REQUEST_EXPIRED';
@@ -70,8 +70,8 @@ function isLockedOut({ account, known, time, registrations }: LastTry): boolean 
 
 /**
  * Creates a new push account for the same user. Sequence numbers that were presented for the old account do not affect
- * it. The new account takes over the push keys, so that pushes in flight can still be opened, and the records of
- * notifications opened with those keys.
+ * the new account. The new account takes over the push keys, to open pushes in flight, and the records of notifications
+ * opened with those keys.
  */
 async function replaceAccount(context: RegistrarContext, account: PushAccount): Promise<PushAccount> {
   const { accounts, identity, seen } = context;

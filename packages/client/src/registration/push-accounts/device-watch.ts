@@ -6,7 +6,7 @@ export interface DeviceWatchOptions extends EventReaderOptions {
   readonly pushAccountId: PushAccountId;
 }
 
-/** Waits for the outcome of registrations. */
+/** Watcher that waits for the outcome of registrations. */
 export interface DeviceWatch {
   /** Returns the next state that is not `pending`, or `pending` if there is none before the deadline. */
   nextState(): Promise<PushDeviceState>;

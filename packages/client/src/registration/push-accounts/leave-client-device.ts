@@ -4,9 +4,9 @@ import type { PushDeviceState } from '../../chat-api/event-queue.js';
 import type { RegistrarContext } from '../registrar-context.js';
 
 /**
- * Stops using the newer generation's keys after a server was downgraded. Keeps the push keys for another 30 days, both
- * to open pushes in flight and because a single response from a server in the middle of an upgrade must not destroy
- * them. Keeps the device id, so that a sign-out can remove the device if the server is upgraded again.
+ * Stops using the newer generation's keys after a server was downgraded. Keeps the push keys for another 30 days to
+ * open pushes in flight. This also ensures that a single response from a server in the middle of an upgrade cannot
+ * destroy them. Keeps the device id, so that a sign-out can remove the device if the server is upgraded again.
  */
 export async function leaveClientDevice(
   { accounts, clock }: RegistrarContext,

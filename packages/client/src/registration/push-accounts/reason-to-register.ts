@@ -5,10 +5,12 @@ import type { BouncerKeyChoice } from '../../key-list/bouncer-key-choice.js';
 import type { PushToken } from '../../push-token.js';
 import { isKeyRefusal, isSealedToFormerKey, isWorthRepeating } from '../repeat-policy.js';
 
-/** Age at which a registration is renewed. Because active devices renew, relays can drop devices that stop registering. */
+/**
+ * Age at which the phone renews its registration. All active devices renew, so a relay can drop a device that stops.
+ */
 const renewalAgeSeconds = 30 * 86_400;
 
-/** Why the phone must send a registration. */
+/** Reason to send a registration. */
 export type ReasonToRegister =
   | 'never-registered'
   | 'lost'
