@@ -19,7 +19,7 @@ export interface BouncerKeyChoice {
   readonly warning?: string;
 }
 
-/** Returned if no key is safe to seal to. */
+/** Result of a choice if no key is safe to seal to. */
 export interface NoBouncerKey {
   readonly source: 'none';
   readonly warning: string;

@@ -56,7 +56,8 @@ export function createKeyListFollower(options: KeyListFollowerOptions): BouncerK
         ...verdict,
         pinnedSigningPublicKey: options.signingPublicKey,
         builtInPublicKey: options.builtInPublicKey,
-        // Keeps the first recovery key that it learned, because a thief of the signing key could publish a different one.
+        // Keeps the first recovery key that it learned, because a thief of the signing key could publish a different
+        // one.
         learnedRecoveryPublicKey:
           options.recoveryPublicKey === undefined
             ? (trusted.recoveryPublicKey ?? verdict.list.recovery_public_key)

@@ -4,7 +4,7 @@ import type { PushAccount } from '../accounts/push-account.js';
 import type { PushAccountStore } from '../accounts/push-account-store.js';
 import type { ParsedPush } from './received-push.js';
 
-/** The part of an account table that is needed to open notifications. */
+/** The methods of an account table that opening notifications requires. */
 export type AccountReader = Pick<PushAccountStore, 'get' | 'list'>;
 
 /** The ciphertext of a push, and the account that the push is addressed to. */
@@ -32,7 +32,7 @@ export async function findBox(
   return undefined;
 }
 
-/** Decrypts a nonce followed by a secret box. */
+/** Decrypts a secret box that is preceded by its nonce. */
 function openSecretBox(
   sodium: OpeningSodium,
   ciphertext: Uint8Array,

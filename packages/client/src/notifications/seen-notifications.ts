@@ -41,7 +41,8 @@ export interface SeenNotifications {
 const defaultCapacity = 2000;
 
 /**
- * In-memory set of the newest `capacity` (default 2000) notifications per account, for tests. Apps must persist it.
+ * In-memory set of the newest `capacity` (default 2000) notifications per account, for tests. Apps must persist the
+ * set.
  */
 export function createMemorySeenNotifications(capacity: number = defaultCapacity): SeenNotifications {
   const accounts = new Map<PushAccountId, SeenOfAccount>();

@@ -26,7 +26,7 @@ export function withNotification(
   return mergeSeen(seen, { watermark: undefined, entries: [{ time, name }] }, capacity);
 }
 
-/** Merges the records of two accounts, because one account takes over the keys of the other. */
+/** Merges the records of two accounts, for an account that takes over another account's keys. */
 export function mergeSeen(one: SeenOfAccount, other: SeenOfAccount, capacity: number): SeenOfAccount {
   const watermarks = [one.watermark, other.watermark].filter((time) => time !== undefined);
   const watermark = watermarks.length === 0 ? undefined : Math.max(...watermarks);

@@ -29,19 +29,19 @@ export interface PushHandlerOptions {
   /** Title to show for a push that cannot be opened; default `New notification`. */
   readonly unreadableTitle?: string;
   /**
-   * Title of the silent notification for a push that shows nothing while no other notification is visible; default `No
-   * new messages`.
+   * Title of the silent notification that is shown for a push without news if no other notification is visible; default
+   * `No new messages`.
    */
   readonly nothingNewTitle?: string;
 }
 
-/** Reasons for ignoring a push without the user missing anything. */
+/** Reasons for ignoring a push that contains nothing new for the user. */
 const nothingNew: ReadonlySet<IgnoredReason> = new Set(['repeat', 'unknown-account']);
 
 /**
  * Sets up the service worker: opens pushes, shows and retracts notifications, opens the app on click, and renews a
- * subscription that the browser has replaced. Call it when the worker's script starts, because browsers ignore
- * listeners that are added later.
+ * subscription that the browser has replaced. Call `handlePushes` when the worker's script starts, because browsers
+ * ignore listeners that are added later.
  *
  * @throws RangeError if the storage lacks a method.
  */

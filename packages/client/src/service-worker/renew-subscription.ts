@@ -1,6 +1,6 @@
 import type { WorkerEvents, WorkerScope } from './worker-scope.js';
 
-/** The message that is posted to the app's windows when the browser has replaced the subscription. */
+/** Message that the worker posts to the app's windows when the browser has replaced the subscription. */
 export const subscriptionChangedMessage = 'waxwing.subscription-changed';
 
 /**
@@ -17,7 +17,8 @@ export async function renewSubscription(
       await registration.pushManager.subscribe({ userVisibleOnly: true, applicationServerKey: key });
     }
   } finally {
-    // Posted even if the push service refused. The app's `sync` then tries again and shows the user why it fails.
+    // Posts the message even if the push service refused: the app's `sync` then tries again and shows the user why it
+    // fails.
     const windows = await clients.matchAll({ type: 'window', includeUncontrolled: true });
     for (const window of windows) window.postMessage(subscriptionChangedMessage);
   }

@@ -19,8 +19,8 @@ interface ShownData {
 }
 
 /**
- * Shows a notification. The messages of one conversation become lines of one notification. Not safe for concurrent calls,
- * because it first reads the visible notifications.
+ * Shows a notification. The messages of one conversation become lines of one notification. Calls must be serialized,
+ * because each call first reads the visible notifications.
  */
 export async function show(
   { registration }: WorkerScope,
@@ -55,8 +55,8 @@ export async function show(
 
 /**
  * Removes messages from the visible notifications of an account, and closes notifications that become empty. Returns
- * whether any notification is still visible. This is computed here, because browsers may continue to list a
- * notification for a while after it was closed.
+ * whether any notification is still visible. Counts the closed notifications instead of asking the browser, which may
+ * still list a notification for a while after it was closed.
  */
 export async function retract(
   { registration }: WorkerScope,
@@ -107,7 +107,9 @@ export async function showQuietly({ registration, clients }: WorkerScope, title:
   });
 }
 
-/** Returns the data stored with a notification, or `undefined` if a different part of the app showed the notification. */
+/**
+ * Returns the data stored with a notification, or `undefined` if a different part of the app showed the notification.
+ */
 export function dataOf({ data }: VisibleNotification): ShownData['waxwing'] | undefined {
   return (data as Partial<ShownData> | null)?.waxwing;
 }

@@ -32,7 +32,7 @@ export interface WorkerEvents {
   notificationclick: LongEvent & { readonly notification: VisibleNotification };
   pushsubscriptionchange: LongEvent & {
     readonly oldSubscription?: {
-      /** Optional, because a browser may not report the key. */
+      /** Absent if the browser does not report the key. */
       readonly options?: { readonly applicationServerKey?: ArrayBuffer | null };
     } | null;
     readonly newSubscription?: object | null;

@@ -3,8 +3,8 @@ import type { TextStorage } from './stored-texts.js';
 const texts = 'texts';
 
 /**
- * Creates a text storage in IndexedDB, for web apps with a service worker: workers have no `localStorage`, but a page and
- * its worker can both use IndexedDB. Pass the same name in both. The database is created on first use.
+ * Creates a text storage in IndexedDB, for web apps with a service worker. Workers have no `localStorage`, but a page
+ * and its worker can both use IndexedDB. Pass the same name in both. The database is created on first use.
  */
 export function createIndexedDbStorage(databaseName = 'waxwing'): TextStorage {
   let opened: Promise<IDBDatabase> | undefined;
@@ -45,7 +45,8 @@ async function openDatabase(name: string, onClose: () => void): Promise<IDBDatab
   request.onupgradeneeded = () => request.result.createObjectStore(texts);
   const database = await resultOf<IDBDatabase>(request);
   database.onclose = onClose;
-  // Without this, deleting the database (for example in an app's "Sign out everywhere") would hang until this tab is closed.
+  // Otherwise, deleting the database (for example in an app's "Sign out everywhere") would hang until this tab is
+  // closed.
   database.onversionchange = () => {
     database.close();
     onClose();

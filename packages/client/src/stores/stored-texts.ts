@@ -21,7 +21,7 @@ export function requireTextStorage(storage: unknown): void {
   }
 }
 
-/** The texts in one storage, with a record of which ones are damaged. */
+/** The texts in one storage, with a record of the damaged texts. */
 export interface StoredTexts {
   /** Returns the text, or `undefined` if it is missing or empty. */
   read(name: string): Promise<string | undefined>;

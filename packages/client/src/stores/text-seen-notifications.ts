@@ -9,7 +9,8 @@ import {
 import { decodeSeen, encodeSeen } from '../notifications/seen-text.js';
 import { changeTexts, type StoredTexts } from './stored-texts.js';
 
-// This number fits into 2 kB, because some encrypted storages, such as expo-secure-store, have a limit of 2048 bytes.
+// Maximum notifications per account. Their text fits into 2 kB: encrypted storages such as expo-secure-store have a
+// limit of 2048 bytes.
 const seenOfEachAccount = 150;
 
 /** Creates replay protection that keeps one text per account. */

@@ -38,7 +38,10 @@ export interface TextStores {
 
 const forgottenName = 'waxwing.forgotten';
 const keyListName = 'waxwing.key-list';
-/** One set of stores per storage, so that a sync also reports damage found by another client of the same storage. */
+/**
+ * Stores by storage. Clients of one storage share its stores, so that a sync also reports damage found by another
+ * client.
+ */
 const storesOf = new WeakMap<TextStorage, TextStores>();
 
 /**
@@ -108,8 +111,8 @@ function encodeForgottenAccount({ revocations = [], ...account }: ForgottenAccou
 }
 
 /**
- * Decodes a sign-out. Returns `undefined` for a damaged entry. Its server cannot be notified, but drops the
- * registration once it is no longer renewed.
+ * Decodes a sign-out. Returns `undefined` for a damaged entry. The server of a damaged entry cannot be notified, but it
+ * drops the registration once the phone stops renewing it.
  */
 function decodeForgottenAccount(row: JsonValue): ForgottenAccount | undefined {
   if (!isJsonObject(row)) return undefined;
