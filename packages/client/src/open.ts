@@ -12,7 +12,7 @@ export { createIndexedDbStorage } from './stores/indexed-db-storage.js';
 export type { TextStorage } from './stores/stored-texts.js';
 
 /**
- * Creates a function that opens pushes without libsodium, with the accounts that `createTextStores` keeps in this
+ * Creates a function that opens pushes without libsodium, using the accounts that `createTextStores` keeps in this
  * storage. Like `PushClient.open`, it drops repeats and never throws because of a push's contents; storage errors
  * propagate to the caller. It reports damaged data on the console, because the damage may not appear in the status of
  * any `sync`.

@@ -61,7 +61,7 @@ export interface PushClientOptions {
   readonly sodium?: Sodium;
 }
 
-/** How to follow the relay's key lists (docs/protocol.md#following-key-lists). */
+/** Options for following the relay's key lists (docs/protocol.md#following-key-lists). */
 export interface KeyListOptions {
   /** The key that signs the relay's key lists: base64 of 32 bytes, pinned in the app. */
   readonly signingPublicKey: string;
@@ -80,7 +80,7 @@ export interface SignedInAccount extends AccountIdentity {
   readonly apiKey: string;
 }
 
-/** Push for all accounts of an app on one phone. */
+/** Push client for all accounts of an app on one phone. */
 export interface PushClient {
   /**
    * Returns the registrar for one account.
@@ -142,7 +142,9 @@ export async function createPushClient(options: PushClientOptions): Promise<Push
   };
 }
 
-/** Deletes an account's replay protection state together with the account. */
+/**
+ * Adds the optional methods to an account table, and makes `remove` also delete the account's replay protection state.
+ */
 function forgettingSeen(given: PushAccountStore, seen: SeenNotifications): Required<PushAccountStore> {
   const accounts = checkAccounts(given);
   const { noteSignOut, lastSignOut } = signOutTimesOf(given);
@@ -194,7 +196,7 @@ function requireIdentity(account: SignedInAccount): AccountIdentity {
   requirePresent(account, ['realmUrl', 'userId', 'email', 'apiKey']);
   const { realmUrl, userId } = account;
   if (typeof userId !== 'bigint' && !Number.isSafeInteger(userId)) {
-    const given = typeof userId === 'string' ? `the text "${userId}"` : String(userId);
+    const given = typeof userId === 'string' ? `the string "${userId}"` : String(userId);
     throw new RangeError(`userId must be an integer, but is ${given}.`);
   }
   return { realmUrl, userId };

@@ -1,7 +1,7 @@
 import { decodePublicKey } from '@waxwing/protocol/phone';
 
 /**
- * Validates a public key option of the relay, and returns its bytes.
+ * Validates an option that is a relay's public key, and returns the key's bytes.
  *
  * @throws RangeError naming the option if it is missing or not base64 of 32 bytes.
  */
@@ -28,13 +28,13 @@ export function requireRecoveryKey(name: string, key: unknown): void {
   requireKey(name, key);
 }
 
-/** 65 bytes in base64url without padding. The first byte, 4, marks an uncompressed point. */
+/** Pattern of 65 bytes in base64url without padding. The first byte is 4, which marks an uncompressed point. */
 const vapidKey = /^B[A-P][\w-]{84}[AEIMQUYcgkosw048]$/;
 
 /** Requires a VAPID public key. @throws RangeError for any other value. */
 export function requireVapidKey(key: unknown): void {
   if (typeof key === 'string' && vapidKey.test(key)) return;
-  const given = key === undefined || key === null || key === '' ? 'missing' : 'another text or value';
+  const given = key === undefined || key === null || key === '' ? 'missing' : 'invalid';
   throw new RangeError(
     `vapidPublicKey is ${given}: it must be base64url of 65 bytes, as waxwing-relay apps vapid prints it.`,
   );
@@ -53,7 +53,10 @@ export function requirePresent(options: object, names: readonly string[], prefix
   }
 }
 
-/** Requires that these options, if given, are functions. @throws RangeError naming the first option that is not. */
+/**
+ * Requires that these options, if given, are functions. @throws RangeError naming the first option that is not a
+ * function.
+ */
 export function requireFunctions(options: object, names: readonly string[]): void {
   const given = options as Readonly<Record<string, unknown>>;
   for (const name of names) {
@@ -74,5 +77,5 @@ export function requireStore(name: string, store: object, methods: readonly stri
 
 /** Describes the type of a wrong value. Never includes the value itself, which may be a secret. */
 function kindOf(value: unknown): string {
-  return value === null ? 'null' : `of the type ${typeof value}`;
+  return value === null ? 'null' : `of type ${typeof value}`;
 }

@@ -19,7 +19,9 @@ export function requirePushToken(given: unknown): void {
     );
   }
   if (typeof token !== 'string' || token === '') {
-    throw new RangeError('pushToken.token is missing: it must be the text that the phone’s system returned.');
+    throw new RangeError(
+      'pushToken.token is missing: it must be the string that the phone’s system returned.',
+    );
   }
   if (tokenKind === 'fcm') {
     requireFcmToken(token);
@@ -41,12 +43,12 @@ export function requirePushToken(given: unknown): void {
   }
 }
 
-/** Strings that apps mistakenly pass as an FCM token, each with a description. */
+/** Patterns of strings that apps mistakenly pass as an FCM token, each with a description and a remedy. */
 const otherTexts: readonly (readonly [RegExp, string])[] = [
-  [/^Expo(nent)?PushToken\[/, 'a token of Expo’s push service: use the token from getDevicePushTokenAsync'],
+  [/^Expo(nent)?PushToken\[/, 'an Expo push token: use the token from getDevicePushTokenAsync'],
   [
     /^(?:[0-9a-f]{64,}|<[0-9a-f ]+>|[0-9a-f]{8}(?: [0-9a-f]{8}){7,})$/i,
-    "a token of APNs: use tokenKind 'apns', or the token of Firebase",
+    "an APNs token: use tokenKind 'apns', or use the Firebase token",
   ],
   // https://developer.apple.com/documentation/foundation/nsdata/description
   [
@@ -59,31 +61,31 @@ const otherTexts: readonly (readonly [RegExp, string])[] = [
     'a UUID, such as the id of the phone in another push service: use the token from getToken',
   ],
   [/^\d+:\d+:[a-z]+:[0-9a-f]+$/, 'the id of a Firebase app: use the token from getToken'],
-  [/^AIza[\w-]{35}$/, 'an API key of Google: use the token from getToken'],
+  [/^AIza[\w-]{35}$/, 'a Google API key: use the token from getToken'],
   [/^B[\w-]{86}$/, 'a VAPID key: use the token from getToken'],
-  [/^eyJ[\w-]+\.[\w-]+\.[\w-]+$/, 'a JWT, such as an ID token of Firebase: use the token from getToken'],
+  [/^eyJ[\w-]+\.[\w-]+\.[\w-]+$/, 'a JWT, such as a Firebase ID token: use the token from getToken'],
   [
     /^[a-z][a-z0-9+.-]*:\/\//i,
-    'a URL, such as the endpoint of a Web Push subscription: use fromPushSubscription, or use the token of Firebase',
+    'a URL, such as the endpoint of a Web Push subscription: use fromPushSubscription, or use the Firebase token',
   ],
   [/^\{"endpoint"/, 'a Web Push subscription: use fromPushSubscription'],
   [/^[{"]/, 'JSON: use only the token inside, exactly as Firebase returned it'],
   [/^arn:/, 'an Amazon SNS name: use the Firebase token that it was created from'],
   [
     /^(undefined|null|NaN|true|false|\[object .*\])$/,
-    'another value turned into text: await the token, and return undefined while there is none',
+    'another value converted to a string: await the token, and return undefined while there is none',
   ],
   [/^\s|\s$/, 'surrounded by white space: pass it exactly as Firebase returned it'],
   [/[^!-~]/, 'damaged: it contains white space or characters other than ASCII'],
 ];
 
 /**
- * Refuses strings that are known not to be FCM tokens. Accepts all others, because the format of FCM tokens is not
+ * Rejects strings that are known not to be FCM tokens. Accepts all others, because the format of FCM tokens is not
  * documented.
  */
 function requireFcmToken(token: string): void {
   const other = otherTexts.find(([pattern]) => pattern.test(token));
-  if (other !== undefined) throw new RangeError(`pushToken.token of FCM is ${other[1]}.`);
+  if (other !== undefined) throw new RangeError(`pushToken.token for FCM is ${other[1]}.`);
 }
 
 function shown(value: unknown): string {

@@ -49,8 +49,8 @@ export async function subscribeToPushes(
 }
 
 /**
- * Adds a timeout to a browser call. Without a connection to its push service, a browser may wait forever, and so would
- * `sync`.
+ * Adds a timeout to a browser call. A browser without a connection to its push service may wait forever, and `sync`
+ * would wait with it.
  */
 async function inTime<Result>(work: Promise<Result>): Promise<Result> {
   let timer: ReturnType<typeof setTimeout> | undefined;

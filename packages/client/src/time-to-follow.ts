@@ -1,9 +1,11 @@
 const dayMilliseconds = 86_400_000;
 
-/** Maximum difference between the server's clock and the device's clock that the phone accepts without further proof. */
+/**
+ * Maximum difference between the server's clock and the device's clock that the phone accepts without further proof.
+ */
 const followedMilliseconds = dayMilliseconds;
 
-/** How far the device's clock may lag for the phone to follow the date of a signed key list. */
+/** Maximum lag of the device's clock at which the phone still follows the date of a signed key list. */
 export const longestClockLagMilliseconds = 7 * dayMilliseconds;
 
 export interface Clocks {
@@ -19,7 +21,7 @@ export interface FollowedTime {
   readonly now: number;
   /** According to the device's own clock. */
   readonly device: number;
-  /** The latest time to which a server can move the phone's time. */
+  /** Latest time that a server can make the phone use. */
   readonly latest: number;
   /** Whether the two clocks are within a day of each other. */
   readonly clocksAgree: boolean;
@@ -65,9 +67,9 @@ export interface RegistrationDate {
 
 /**
  * Computes a registration's date: the followed time, but never earlier than the previous date, so that no server can
- * move dates back and forth. A previous date beyond `time.latest` is ignored, because the clock has been corrected
- * since then. After a refusal, uses the later of the two clocks, so that a server whose clock is behind does not cause
- * a second refusal.
+ * move a phone's dates back and forth. A previous date beyond `time.latest` is ignored, because the clock has been
+ * corrected since then. After a refusal, uses the later of the two clocks, so that a server whose clock is behind does
+ * not cause a second refusal.
  */
 export function dateRegistration({ time, before, isRepeat }: RegistrationDate): number {
   const earliest = before !== undefined && before <= time.latest ? before : 0;

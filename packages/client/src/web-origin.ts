@@ -18,7 +18,8 @@ export function webOriginOf(url: string): string | undefined {
 const loopbackOrigin = /^http:\/\/(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/;
 
 /**
- * Returns the URL of a server or relay without trailing slashes, ready to append a path. `name` is the name of the option.
+ * Returns the URL of a server or relay without trailing slashes, ready to append a path. `name` is the option's name,
+ * for error messages.
  *
  * @throws RangeError if it is not an https URL. Plain http is allowed for loopback only (`localhost`, `127.0.0.1`,
  * `[::1]`).

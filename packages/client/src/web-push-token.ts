@@ -1,10 +1,13 @@
 import { encodeWebPushToken, parseWebPushToken } from '@waxwing/protocol/phone';
 import type { PushToken } from './push-token.js';
 
-/** A push token made from a Web Push subscription; its text is the subscription as JSON. */
+/** Push token for Web Push. Its `token` is the subscription as JSON. */
 export type WebPushToken = Extract<PushToken, { readonly tokenKind: 'webpush' }>;
 
-/** The part of a browser's `PushSubscription`, or of the result of its `toJSON`, that {@link fromPushSubscription} reads. */
+/**
+ * The part of a browser's `PushSubscription`, or of the result of its `toJSON`, that {@link fromPushSubscription}
+ * reads.
+ */
 export interface PushSubscriptionLike {
   readonly endpoint?: string | null | undefined;
   readonly keys?: { readonly [name: string]: string } | undefined;
@@ -34,8 +37,8 @@ export function fromPushSubscription(subscription: PushSubscriptionLike): WebPus
 }
 
 /**
- * Creates a push token from a UnifiedPush endpoint. Requires a connector that provides `pubKeySet` (version 3 or later):
- * without these keys the endpoint cannot receive encrypted Web Push messages.
+ * Creates a push token from a UnifiedPush endpoint. Requires a connector that provides `pubKeySet` (version 3 or
+ * later): without these keys the endpoint cannot receive encrypted Web Push messages.
  *
  * @throws RangeError that names the missing or wrong field. The message contains no key.
  */
@@ -52,7 +55,7 @@ function tokenOf(
   { endpoint, p256dh, auth }: { endpoint: string; p256dh: string | undefined; auth: string | undefined },
 ): WebPushToken {
   if (typeof p256dh !== 'string' || typeof auth !== 'string') {
-    throw new RangeError(`${name} has no keys: it must contain the public key and the secret of Web Push.`);
+    throw new RangeError(`${name} has no keys: it must contain the Web Push public key and auth secret.`);
   }
   try {
     return { tokenKind: 'webpush', token: encodeWebPushToken({ endpoint, p256dh, auth }) };
@@ -65,6 +68,6 @@ function tokenOf(
 export function requireWebPushToken(token: string): void {
   if (parseWebPushToken(token) !== undefined) return;
   throw new RangeError(
-    'pushToken.token of Web Push is not a subscription: create the token with fromPushSubscription or fromUnifiedPush.',
+    'pushToken.token for Web Push is not a subscription: create the token with fromPushSubscription or fromUnifiedPush.',
   );
 }

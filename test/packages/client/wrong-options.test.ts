@@ -151,9 +151,9 @@ describe('Invalid options from an app without types', () => {
   });
 
   it.each([
-    ['fetch', 5, 'fetch must be a function, but is of the type number.'],
-    ['fetch', { post() {} }, 'fetch must be a function, but is of the type object.'],
-    ['clock', 1_700_000_000_000, 'clock must be a function, but is of the type number.'],
+    ['fetch', 5, 'fetch must be a function, but is of type number.'],
+    ['fetch', { post() {} }, 'fetch must be a function, but is of type object.'],
+    ['clock', 1_700_000_000_000, 'clock must be a function, but is of type number.'],
     ['random', null, 'random must be a function, but is null.'],
     ['keyList', null, 'keyList.store is missing: createTextStores creates one.'],
   ])('is refused as the option %s: %j', async (name, value, message) => {
@@ -196,7 +196,7 @@ describe('Invalid options from an app without types', () => {
     const { server, client } = await createPhone();
     const account = { realmUrl: server.url, userId: '2', email: server.email, apiKey: server.apiKey };
     const register = () => client.registrar(account as unknown as SignedInAccount);
-    expect(register).toThrow('userId must be an integer, but is the text "2".');
+    expect(register).toThrow('userId must be an integer, but is the string "2".');
   });
 
   it.each(['realmUrl', 'userId', 'email', 'apiKey'])('is refused as an account without %s', async (name) => {
