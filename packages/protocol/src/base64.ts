@@ -1,4 +1,5 @@
-// Callers also check that the length is a multiple of four. That is twice as fast as a pattern that matches groups of four.
+// Matches canonical base64 whose length is a multiple of four. Callers check the length separately, which is twice as
+// fast as a pattern of groups of four.
 const canonicalBase64 = /^[A-Za-z0-9+/]*(?:[AQgw]==|[AEIMQUYcgkosw048]=)?$/;
 // Matches what stock peers decode: padded base64 whose unused bits may be set.
 const paddedBase64 = /^[A-Za-z0-9+/]*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
@@ -13,14 +14,14 @@ interface NodeBuffer {
 const nodeBuffer = (globalThis as { Buffer?: NodeBuffer }).Buffer;
 
 /**
- * Whether `text` is canonical standard base64 (RFC 4648 section 4), that is, padded, with no other characters and with
- * unused bits set to zero.
+ * Returns whether `text` is canonical standard base64 (RFC 4648 section 4), that is, padded, with no other characters
+ * and with unused bits set to zero.
  */
 export function isCanonicalBase64(text: string): boolean {
   return text.length % 4 === 0 && canonicalBase64.test(text);
 }
 
-/** Whether `text` is padded standard base64. Unlike in canonical base64, unused bits may be set. */
+/** Returns whether `text` is padded standard base64. Unlike in canonical base64, unused bits may be set. */
 export function isPaddedBase64(text: string): boolean {
   return text.length % 4 === 0 && paddedBase64.test(text);
 }

@@ -6,7 +6,10 @@ import { tokenKinds } from './push-registration.js';
 
 const integerText = /^-?\d{1,16}$/;
 
-/** A device id from JSON (a number) or a form (decimal digits). Accepts any integer; the operation refuses unknown ids. */
+/**
+ * A device id from JSON (a number) or a form (decimal digits). Accepts any integer, because the operation refuses
+ * unknown ids.
+ */
 const clientDeviceId = z
   .unknown()
   .transform((value, context): ClientDeviceId => {
@@ -22,7 +25,7 @@ const pushKeyId = z
   .transform((value, context): PushKeyId => {
     const id = parsePushKeyId(value);
     if (id !== undefined) return id;
-    // The same message as on stock servers, because phones may match on it.
+    // Uses the stock servers' message, because phones may match on it.
     context.addIssue({ code: 'custom', message: 'Value error, Not a valid unsigned 32-bit integer' });
     return z.NEVER;
   })

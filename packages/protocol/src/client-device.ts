@@ -10,7 +10,7 @@ export const removeClientDevicePath = '/api/v1/remove_client_device';
 /** Id that the server assigns to a device of the newer generation. Unrelated to the relay's device ids. */
 export type ClientDeviceId = number & { readonly brand: 'ClientDeviceId' };
 
-/** One device of `devices` in the response to `POST /register` (docs/protocol.md#device-events). */
+/** One entry of `devices` in the response to `POST /register` (docs/protocol.md#device-events). */
 export interface ClientDeviceOnWire {
   /** `null` until the phone has sent a key. */
   readonly push_key_id: PushKeyId | null;

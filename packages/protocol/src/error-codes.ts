@@ -161,7 +161,7 @@ export const errorCodes = Object.freeze({
 /** A code of {@link errorCodes}. */
 export type ErrorCode = keyof typeof errorCodes;
 
-/** Whether an untrusted value is a code of {@link errorCodes}. */
+/** Returns whether an untrusted value is a code of {@link errorCodes}. */
 export function isErrorCode(text: unknown): text is ErrorCode {
   return typeof text === 'string' && Object.hasOwn(errorCodes, text);
 }

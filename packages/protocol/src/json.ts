@@ -7,13 +7,13 @@ export interface JsonObject {
   readonly [name: string]: JsonValue;
 }
 
-/** Whether a parsed value is an object: neither an array nor `null`. */
+/** Returns whether a parsed value is an object and neither an array nor `null`. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-// Longer than any id. Converting digits to a `bigint` takes quadratic time, so unlimited length would allow denial of
-// service.
+// Matches integers of up to 40 digits, which is longer than any id. Converting digits to a `bigint` takes quadratic
+// time, so an unlimited length would allow denial of service.
 const integerText = /^-?(?:0|[1-9]\d{0,39})$/;
 
 function parseNumber(text: string): number | bigint {
@@ -54,7 +54,8 @@ function offsetOfMistake(content: string): number {
   } catch (error) {
     const { message } = error as Error;
     const offset = Number(/at position (\d+)$/.exec(message)?.[1] ?? 0);
-    // A character that can begin or end a value is wrong only because of what precedes it, so point to that.
+    // A character that can begin or end a value is wrong only because of what precedes it, so the mistake is at the end
+    // of the preceding text.
     const isMisplaced = /["\d[\]{}]/.test(content.charAt(offset));
     if (!isMisplaced || message.startsWith('Expected end of input')) return offset;
     return content.slice(0, offset).trimEnd().length;

@@ -7,7 +7,7 @@ export const keyListPath = '/api/v1/remotes/push/e2ee/keys';
 /** Path of the server's operation that forwards the key list unchanged, for phones that can reach only their server. */
 export const bouncerKeysPath = '/api/v1/mobile_push/bouncer_keys';
 
-/** A bouncer key of the list. `created_at` and `accepted_until` are Unix seconds. */
+/** A bouncer key in the list. `created_at` and `accepted_until` are Unix seconds. */
 export interface ListedKey {
   readonly public_key: string;
   readonly state: 'primary' | 'accepted';
@@ -16,7 +16,7 @@ export interface ListedKey {
   readonly accepted_until: number | null;
 }
 
-/** A signing key of the list. `endorsement` is the base64 signature of {@link signingKeyEndorsedBytes}. */
+/** A signing key in the list. `endorsement` is the base64 signature of {@link signingKeyEndorsedBytes}. */
 export interface ListedSigningKey {
   readonly public_key: string;
   readonly endorsement: string | null;
@@ -50,7 +50,7 @@ export interface KeyListDocument {
   readonly recovery_public_key?: string;
 }
 
-/** Response of the key list operations of the relay and the server. `signing_public_key` is the last of `signing_keys`. */
+/** Response of the relay's and the server's key list operations. `signing_public_key` is the last of `signing_keys`. */
 export interface KeyListAnswer {
   readonly result: 'success';
   /** Base64 of the document's exact bytes. */

@@ -17,7 +17,7 @@ export const maximumIosAppIdCharacters = 255;
 export const maximumEncryptedPushRegistrationCharacters = 72_000;
 
 /**
- * Sizes in bytes to which our client pads a registration's JSON before sealing it. Nearly all tokens fit into the
+ * Sizes, in bytes, of a registration's JSON after our client has padded it for sealing. Nearly all tokens fit into the
  * smallest size. Every allowed token fits into the largest size, which stays below
  * {@link maximumEncryptedPushRegistrationCharacters}.
  */
@@ -37,8 +37,9 @@ export const notifyBodyLimitBytes = 1024 * 1024;
 export const vendorPayloadLimitBytes = 4096;
 
 /**
- * Sizes in bytes to which a notification's JSON is padded before sealing, so that its length reveals only the bucket.
- * Even in the largest bucket, the bodies of both vendors stay below 4096 bytes after sealing and base64 encoding.
+ * Sizes, in bytes, of a notification's JSON after it has been padded for sealing. The length of a sealed notification
+ * reveals only the bucket. Even in the largest bucket, the bodies of both vendors stay below 4096 bytes after sealing
+ * and base64 encoding.
  */
 export const notificationSizeBucketsBytes = [512, 1024, 2048, 2800] as const;
 

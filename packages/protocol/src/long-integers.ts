@@ -13,8 +13,8 @@ export function parseLongIntegers(text: string, parseInteger: (digits: string) =
 }
 
 /**
- * Whether {@link parseLongIntegers} is safe for a text. It is safe if no string in the text can look like a hidden
- * integer.
+ * Returns whether {@link parseLongIntegers} is safe for a text, that is, whether no string in the text can look like a
+ * hidden integer.
  */
 export function canHideLongIntegers(text: string): boolean {
   return !text.includes(mark) && !text.includes('\\u');

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue, parseJsonOrUndefined } from './json.js';
 import { decodeUtf8 } from './utf8.js';
 
-/** An id of the chat server; `bigint` if a double would round it. */
+/** An id that the chat server assigned; `bigint` if a double would round it. */
 type Id = number | bigint;
 
 interface EveryNotification {
@@ -28,7 +28,7 @@ export interface MessageNotification extends EveryNotification {
   readonly mentioned_user_group_name?: string;
 }
 
-/** Removes the notifications of these messages from the phone. */
+/** Request to remove the notifications of these messages from the phone. */
 export interface RemoveNotification extends EveryNotification {
   readonly type: 'remove';
   readonly message_ids: readonly Id[];
@@ -104,7 +104,7 @@ const ofPayload: Checks<PayloadNotification> = {
   payload: isJsonObject,
 };
 
-/** Whether a value is valid as the `id` of a payload notification. */
+/** Returns whether a value is valid as the `id` of a payload notification. */
 export function isPayloadId(value: unknown): value is string {
   return typeof value === 'string' && /^[\w-]{1,64}$/.test(value);
 }

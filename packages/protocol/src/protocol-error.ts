@@ -1,7 +1,7 @@
 import { type ErrorCode, errorCodes } from './error-codes.js';
 import type { JsonObject } from './json.js';
 
-/** Optional details of a {@link ProtocolError}. Each of them overrides or extends a column of {@link errorCodes}. */
+/** Optional details of a {@link ProtocolError}. Each detail overrides or extends a column of {@link errorCodes}. */
 export interface ProtocolErrorDetails {
   /** Overrides the table's message: one sentence that says what is wrong and where. */
   readonly message?: string;
@@ -9,12 +9,14 @@ export interface ProtocolErrorDetails {
   readonly fields?: JsonObject;
   /** Value of the `Retry-After` header, in whole seconds. */
   readonly retryAfterSeconds?: number;
-  /** Overrides the table's HTTP status, for peers that expect a different one (stock servers expect 503 instead of 429). */
+  /**
+   * Overrides the table's HTTP status, for peers that expect a different one (stock servers expect 503 instead of 429).
+   */
   readonly httpStatus?: number;
   readonly cause?: unknown;
 }
 
-/** Refuses a request. Throw it anywhere in a handler: the HTTP service turns it into an error response. */
+/** Error that refuses a request. A handler can throw it anywhere: the HTTP service turns it into an error response. */
 export class ProtocolError extends Error {
   readonly code: ErrorCode;
   readonly httpStatus: number;
@@ -31,12 +33,12 @@ export class ProtocolError extends Error {
   }
 }
 
-/** Creates a BAD_REQUEST with its own message: one sentence that says what is wrong and where. */
+/** Creates a BAD_REQUEST error with a custom message: one sentence that says what is wrong and where. */
 export function refused(message: string, fields: JsonObject = {}): ProtocolError {
   return new ProtocolError('BAD_REQUEST', { message, fields });
 }
 
-/** Creates a REQUEST_VARIABLE_MISSING that names the argument. */
+/** Creates a REQUEST_VARIABLE_MISSING error that names the missing argument. */
 export function missingArgument(name: string): ProtocolError {
   const message = `Missing '${name}' argument`;
   return new ProtocolError('REQUEST_VARIABLE_MISSING', { message, fields: { var_name: name } });

@@ -1,6 +1,6 @@
 /**
- * A random 64-bit id that a client chooses for one account on one phone. Signed, because peers store it as a signed
- * integer. Never a `number`.
+ * A random 64-bit id that a client chooses for one account on one phone. It is signed because peers store it as a
+ * signed integer. It is never a `number`, which would round it.
  */
 export type PushAccountId = bigint & { readonly brand: 'PushAccountId' };
 

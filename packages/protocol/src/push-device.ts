@@ -31,7 +31,7 @@ export function parsePushDeviceEvent(value: unknown): PushDeviceEvent | undefine
   return typeof error_code === 'string' ? { type, push_account_id, status, error_code } : undefined;
 }
 
-/** One device of `push_devices` in the response to `POST /register`, which opens an event queue. */
+/** One entry of `push_devices` in the response to `POST /register`, which opens an event queue. */
 export interface PushDeviceStateOnWire {
   readonly status: PushDeviceStatus;
   readonly error_code: string | null;

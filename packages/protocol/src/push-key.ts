@@ -39,11 +39,13 @@ export function pushKeyIdFromBytes(bytes: Uint8Array): PushKeyId {
  */
 export function encodePushKey(key: Uint8Array): string {
   if (key.length !== pushKeyBytes)
-    throw new RangeError(`a push key has ${pushKeyBytes} bytes, got ${key.length}`);
+    throw new RangeError(`a push key is ${pushKeyBytes} bytes, got ${key.length}`);
   return encodeBase64(Uint8Array.of(secretBoxPrefix, ...key));
 }
 
-/** Decodes `push_key` to the 32-byte key. Returns `undefined` for a wrong length, a different cipher or invalid base64. */
+/**
+ * Decodes `push_key` to the 32-byte key. Returns `undefined` for a wrong length, a different cipher or invalid base64.
+ */
 export function decodePushKey(text: string): Uint8Array | undefined {
   const bytes = decodeBase64(text);
   if (bytes?.length !== 1 + pushKeyBytes || bytes[0] !== secretBoxPrefix) return undefined;

@@ -25,9 +25,9 @@ export type PushRegistration = {
    * day old.
    */
   readonly timestamp: number;
-  /** UUID of the organization that the registration is for. An extension, which stock peers ignore. */
+  /** UUID of the organization that the registration is for. An extension that stock peers ignore. */
   readonly audience?: string;
-  /** The account on the phone that the registration is for. An extension, which stock peers ignore, like `sequence`. */
+  /** The account on the phone that the registration is for. Like `sequence`, an extension that stock peers ignore. */
   readonly pushAccountId?: PushAccountId;
   /**
    * Increases with every registration that a phone seals for the same account, so that a relay can reject replays of
@@ -38,8 +38,8 @@ export type PushRegistration = {
 } & PushTarget;
 
 /**
- * Push target of a device. `token` is exactly the text that the phone's operating system returned; for `webpush` it is
- * the text that `encodeWebPushToken` returns.
+ * Push target of a device. `token` is exactly the string that the phone's operating system returned or, for `webpush`,
+ * the string that `encodeWebPushToken` returns.
  */
 export type PushTarget =
   | { readonly tokenKind: 'fcm'; readonly token: string }
@@ -49,12 +49,13 @@ export type PushTarget =
       readonly token: string;
       /** The app's bundle id, used as the APNs topic. */
       readonly iosAppId: string;
-      /** Which of Apple's two push systems issued the token; `production` if the client did not specify one. */
+      /** The one of Apple's two push systems that issued the token; `production` if the client did not specify one. */
       readonly apnsEnvironment: ApnsEnvironment;
     };
 
 const whitespace = '[\\t\\n\\v\\f\\r ]*';
-// The hexadecimal format that the stock relay's parser accepts: whole bytes, with optional ASCII whitespace between bytes.
+// The hexadecimal format that the stock relay's parser accepts: whole bytes, with optional ASCII whitespace between
+// bytes.
 const hexToken = new RegExp(`^${whitespace}(?:[0-9A-Fa-f]{2}${whitespace})+$`);
 const iosAppIdPattern = /^[.a-zA-Z0-9-]+$/;
 const integerLikeText = /^[\t\n\v\f\r ]*[+-]?\d+(?:\.0*)?[\t\n\v\f\r ]*$/;
@@ -105,7 +106,7 @@ function parseSequence(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
 }
 
-// Stock relays validate leniently: integral floats, numeric text and `true` count as integers.
+// Stock relays validate leniently: integral floats, numeric strings and booleans count as integers.
 function parseTimestamp(value: unknown): number | undefined {
   if (typeof value === 'number') return Number.isInteger(value) ? value : undefined;
   if (typeof value === 'boolean') return Number(value);
@@ -128,7 +129,9 @@ function parseApnsEnvironment(value: unknown): ApnsEnvironment | undefined {
 export interface EncodingExtensions {
   /** Ensures that two registrations of the same token differ. Peers ignore this field. */
   readonly nonce?: string;
-  /** Whether to pad with trailing spaces to a size in `registrationSizeBucketsBytes`, so that the length reveals little. */
+  /**
+   * Whether to pad with trailing spaces to a size in `registrationSizeBucketsBytes`, so that the length reveals little.
+   */
   readonly padded?: boolean;
 }
 
@@ -145,7 +148,7 @@ export function encodePushRegistration(
   }
   if (registration.audience !== undefined) wire.audience = registration.audience;
   const { pushAccountId: accountId } = registration;
-  // A string, because JSON parsers round 64-bit numbers.
+  // Encoded as a string, because JSON parsers round 64-bit numbers.
   if (accountId !== undefined) wire.push_account_id = formatPushAccountId(accountId);
   if (registration.sequence !== undefined) wire.sequence = registration.sequence;
   if (nonce !== undefined) wire.nonce = nonce;

@@ -38,7 +38,7 @@ export function encodePushRevocation(revocation: PushRevocation, nonce: string):
   const wire = {
     revoked_token: token,
     realm_uuid: realmUuid,
-    // A string, because JSON parsers round 64-bit numbers.
+    // Encoded as a string, because JSON parsers round 64-bit numbers.
     push_account_id: pushAccountId === undefined ? undefined : formatPushAccountId(pushAccountId),
     token_id: tokenId,
     timestamp,

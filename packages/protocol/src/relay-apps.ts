@@ -6,7 +6,7 @@ import { uuid } from './wire-fields.js';
 export const relayAppsPath = '/api/v1/remotes/push/e2ee/apps';
 
 /**
- * Why the relay cannot deliver to an app.
+ * Reasons why the relay cannot deliver to an app.
  *
  * - `no-credentials`: the relay's operator has configured no credentials for this app
  * - `credentials-refused`: the vendor rejects the credentials
@@ -14,7 +14,7 @@ export const relayAppsPath = '/api/v1/remotes/push/e2ee/apps';
  */
 export const relayAppTroubles = ['no-credentials', 'credentials-refused', 'vendor-outage'] as const;
 
-/** An app that devices of the realm use. */
+/** An app that devices in the realm use. */
 export const relayApp = z.object({
   vendor: z.enum(tokenKinds),
   /**

@@ -7,7 +7,7 @@ import { ciphertextBase64, pushAccountId, uuid } from './wire-fields.js';
 /** Path of the relay's operation that delivers notifications (docs/protocol.md#remotespushe2eenotify). */
 export const relayNotifyPath = '/api/v1/remotes/push/e2ee/notify';
 
-// Every notification passes through these schemas. Custom schemas allocate the least memory.
+// Custom schemas allocate the least memory, which matters because every notification passes through them.
 const aps = z.custom<JsonObject>(isJsonObject, 'must be an object').meta({ openApi: { type: 'object' } });
 const deviceId = z
   .custom<number | bigint>(
@@ -58,7 +58,7 @@ const fcmPushRequest = z.object({
   payload: z.object({ push_account_id: pushAccountId, encrypted_data: ciphertextBase64 }),
 });
 
-/** Identifies the phone's key in the newer generation: an unsigned 32-bit integer. */
+/** Id of the phone's key in the newer generation: an unsigned 32-bit integer. */
 const pushKeyId = z
   .custom<number>(
     (value) => Number.isSafeInteger(value) && (value as number) >= 0 && (value as number) <= 0xffff_ffff,
@@ -81,15 +81,15 @@ const fcmTokenPushRequest = fcmPushRequest.omit({ device_id: true }).extend({
 export type TokenPushRequest = z.infer<typeof apnsTokenPushRequest> | z.infer<typeof fcmTokenPushRequest>;
 
 /**
- * One device's entry in a notify request. As in stock peers, its fields determine the vendor: only an entry for APNs
- * has `http_headers`.
+ * One device's entry in a notify request. As in stock peers, the fields of the entry determine the vendor: only an
+ * entry for APNs has `http_headers`.
  */
 export type ApnsPushRequest = z.infer<typeof apnsPushRequest>;
 export type FcmPushRequest = z.infer<typeof fcmPushRequest>;
 export type PushRequest = ApnsPushRequest | FcmPushRequest;
 /** An entry of either generation. */
 export type AnyPushRequest = PushRequest | TokenPushRequest;
-/** A push request in the form in which a server sends it: plain JSON without absent fields. */
+/** A push request as a server sends it: plain JSON without absent fields. */
 export type WrittenPushRequest = AnyPushRequest & JsonObject;
 
 /** Selects the schema of an entry by its fields: `token_id` means the newer generation, and `http_headers` means APNs. */
@@ -104,7 +104,8 @@ const pushRequests = z.array(z.unknown()).transform((values, context): AnyPushRe
   for (const [index, value] of values.entries()) {
     const parsed = parseWithMessages(schemaOf(value), value);
     if (!parsed.success) {
-      // Reports only the first issue. A body can contain half a million, and describing them all would take half a minute.
+      // Reports only the first issue. A body can contain half a million issues, and describing all of them would take
+      // half a minute.
       const { path = [], message = 'is wrong' } = parsed.error.issues[0] ?? {};
       context.addIssue({ code: 'custom', path: [index, ...path], message });
       return z.NEVER;
@@ -124,7 +125,7 @@ export const relayNotifyRequest = z.object({
   }),
 });
 
-/** Whether a push request is for APNs, which is the case if it has `http_headers`. */
+/** Returns whether a push request is for APNs, that is, whether it has `http_headers`. */
 export function isApnsPushRequest<Request extends AnyPushRequest>(
   request: Request,
 ): request is Extract<Request, { http_headers: unknown }> {
@@ -134,23 +135,25 @@ export function isApnsPushRequest<Request extends AnyPushRequest>(
 /**
  * Result of one push request.
  *
- * - `sent`: the vendor accepted it
- * - `queued`: the relay has stored it and will send it later; poll for its receipt. `fault` is set if the operator must
- *   first fix a credential
+ * - `sent`: the vendor accepted the notification
+ * - `queued`: the relay has stored the notification and will send it later; poll for its receipt. `fault` is set if the
+ *   operator must first fix a credential
  * - `gone`: the token is dead; delete the device
- * - `rejected`: it will not be sent; `reason` says why
+ * - `rejected`: the notification will not be sent; `reason` says why
  */
 export const deliveryStatuses = ['sent', 'queued', 'gone', 'rejected'] as const;
 export type DeliveryStatus = (typeof deliveryStatuses)[number];
 
-/** Who must fix the cause of a rejected push request, if it can be fixed. */
+/** Parties that may have to fix the cause of a rejected push request. */
 export const deliveryFaults = ['server', 'registration', 'relay-configuration', 'relay', 'vendor'] as const;
 export type DeliveryFault = (typeof deliveryFaults)[number];
 
 /** Result of one push request. */
 export const relayNotifyResult = z.object({
   status: z.enum(deliveryStatuses),
-  /** The vendor's reason, such as `UNREGISTERED`, or the relay's own reason. Only with `queued`, `gone` and `rejected`. */
+  /**
+   * The vendor's reason, such as `UNREGISTERED`, or the relay's own reason. Only with `queued`, `gone` and `rejected`.
+   */
   reason: z.string().nullish(),
   fault: z.enum(deliveryFaults).nullish(),
   /** Bundle id of an app that the relay does not serve. Never in receipts. */
@@ -161,7 +164,7 @@ export const relayNotifyResult = z.object({
 export type RelayNotifyResult = z.infer<typeof relayNotifyResult>;
 
 /**
- * The relay's response to a notify request. It has the four fields that stock servers require, and one result per push
+ * The relay's response to a notify request: the four fields that stock servers require, and one result per push
  * request, in the same order.
  */
 export const relayNotifyAnswer = z.object({

@@ -64,7 +64,7 @@ const registrations = z
 
 /**
  * JSON body of `POST /remotes/push/e2ee/register_many` (docs/protocol.md#remotespushe2eeregister_many), parsed without
- * rounding integers. 1 to 100 registrations of either generation. In each registration, `accounts_of_user` and
+ * rounding integers. Contains 1 to 100 registrations of either generation. In each registration, `accounts_of_user` and
  * `token_ids_of_user` are arrays.
  */
 export const relayRegisterManyParameters = z.object({

@@ -5,7 +5,9 @@ import { jsonList, pushAccountId, tokenId, uuid } from './wire-fields.js';
 /** Path of the relay's operation that accepts a sealed registration. */
 export const relayRegisterPath = '/api/v1/remotes/push/e2ee/register';
 
-/** Maximum number of a user's accounts that a server sends with a registration. The same limit applies to the token ids. */
+/**
+ * Maximum number of a user's accounts that a server sends with a registration. The same limit applies to the token ids.
+ */
 export const maximumRegistrationsOfUser = 100;
 
 export const accountsOfUser = z.array(pushAccountId).max(maximumRegistrationsOfUser);

@@ -27,9 +27,9 @@ function listed<Schema extends z.ZodType>(element: Schema, what: string) {
 /**
  * Form parameters of `POST /remotes/push/e2ee/remove` (docs/protocol.md#remotespushe2eeremove). `device_ids` (older
  * generation) and `token_ids` (newer generation) are JSON arrays, which may be empty; one of them may be absent. If the
- * optional `push_account_ids` is present, it is as long as `device_ids`, and each device is deleted only if it belongs
- * to the account at the same position. `ended_keys` lists the keys of accounts that have signed out while other
- * accounts still use the token.
+ * optional `push_account_ids` is present, it has as many entries as `device_ids`, and the relay deletes each device
+ * only if it belongs to the account at the same position. `ended_keys` lists the keys of accounts that have signed out
+ * while other accounts still use the token.
  */
 export const relayRemoveParameters = z.object({
   realm_uuid: uuid,

@@ -9,7 +9,9 @@ export const serverAnalyticsPath = '/api/v1/remotes/server/analytics';
 /** Path of the relay's operation that deactivates a server (docs/protocol.md#remotesserverdeactivate). */
 export const serverDeactivatePath = '/api/v1/remotes/server/deactivate';
 
-/** Path of the relay's operation that starts the transfer of a server (docs/protocol.md#remotesserverregistertransfer). */
+/**
+ * Path of the relay's operation that starts the transfer of a server (docs/protocol.md#remotesserverregistertransfer).
+ */
 export const serverTransferPath = `${serverRegisterPath}/transfer`;
 
 /** Path of the relay's operation that completes the transfer of a server. */

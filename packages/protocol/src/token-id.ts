@@ -1,7 +1,7 @@
 import { decodeBase64, encodeBase64, isPaddedBase64 } from './base64.js';
 
 /**
- * Identifies a token in the newer generation without revealing it. It is the first 8 bytes of the SHA-256 of the
+ * Id of a token in the newer generation, which does not reveal the token: the first 8 bytes of the SHA-256 of the
  * token's UTF-8 bytes, in canonical base64 (12 characters). Case matters: `c0ffee` and `C0FFEE` have different ids.
  */
 export type TokenId = string & { readonly brand: 'TokenId' };

@@ -18,8 +18,8 @@ function platformDecoder(): TextDecoder {
   return decoder;
 }
 
-// For engines without `TextDecoder`. All engines have `decodeURIComponent`, which throws for invalid UTF-8 (ECMA-262,
-// Decode).
+// Fallback for engines without `TextDecoder`. All engines have `decodeURIComponent`, which throws for invalid UTF-8
+// (ECMA-262, Decode).
 function decodePercentEncoded(bytes: Uint8Array): string {
   let encoded = '';
   for (const byte of bytes) encoded += `%${byte < 16 ? '0' : ''}${byte.toString(16)}`;

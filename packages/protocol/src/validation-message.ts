@@ -18,7 +18,7 @@ const formNames: Readonly<Record<string, string>> = {
   email: 'an e-mail address',
   datetime: 'an instant such as 2026-01-31T00:00:00Z',
 };
-/** Maximum number of input keys that a message quotes, and maximum length of each. */
+/** Maximum number of input keys that a message quotes, and maximum length of each key. */
 const maximumNamedKeys = 3;
 const maximumKeyCharacters = 50;
 
@@ -31,7 +31,7 @@ export function parseWithMessages<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
 ): z.ZodSafeParseResult<z.output<Schema>> {
-  // First parses without the error map, which makes zod four times as slow for valid values.
+  // First parses without the error map, which would make zod four times as slow for valid values.
   const parsed = schema.safeParse(value);
   return parsed.success ? parsed : schema.safeParse(value, { error: validationMessage });
 }

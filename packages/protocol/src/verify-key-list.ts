@@ -12,18 +12,18 @@ import { decodeUtf8 } from './utf8.js';
 /** Verifies one Ed25519 signature. Returns `false` if an argument has the wrong length or form. */
 export type VerifySignature = (signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array) => boolean;
 
-/** What a client trusts when it verifies a key list: keys, sequence and time. Keys are canonical base64. */
+/** The keys, sequence and time that a client trusts when it verifies a key list. Keys are canonical base64. */
 export interface KeyListTrust {
   readonly verify: VerifySignature;
   /** The signing key of the last verified list. Before the first list, the pinned key. */
   readonly signingPublicKey: string;
-  /** The pinned recovery key, or the one from a verified list; `undefined` if there is neither. */
+  /** The pinned recovery key, or else the recovery key from a verified list; `undefined` if there is neither. */
   readonly recoveryPublicKey: string | undefined;
   /** All keys that a verified list has ever revoked, including signing keys. */
   readonly revokedKeys: ReadonlySet<string>;
   /** Sequence of the last verified list; 0 before the first list. */
   readonly lastSequence: number;
-  /** Unix seconds by the client's own clock, never by a server's. */
+  /** Unix seconds according to the client's own clock, never a server's clock. */
   readonly nowSeconds: number;
   /**
    * How far the client's clock may lag, in seconds, before a list or its sequence counts as being from the future. The
@@ -33,7 +33,7 @@ export interface KeyListTrust {
 }
 
 /**
- * Why a key list is refused.
+ * Reason why a client rejects a key list.
  *
  * - `malformed`: not a valid key list
  * - `bad-signature`: the list's signature is wrong
@@ -52,22 +52,22 @@ export type KeyListRefusal =
   | 'sequence-went-back'
   | 'sequence-too-far-ahead';
 
-/** Result of {@link verifyKeyList}: the verified list and its signing key, or why it is refused. */
+/** Result of {@link verifyKeyList}: the verified list and its signing key, or the reason for rejecting the list. */
 export type KeyListVerdict =
   | { readonly kind: 'verified'; readonly list: KeyListDocument; readonly signingPublicKey: string }
   | { readonly kind: 'refused'; readonly reason: KeyListRefusal };
 
 /**
  * Default tolerance, in seconds: how far `issued_at` may be ahead of the client's clock, and how far a sequence may be
- * ahead of the later of `issued_at` and that clock. Without a limit, a thief of the signing key could publish one list
- * that supersedes all later genuine lists.
+ * ahead of the later of `issued_at` and the client's clock. Without a limit, a thief of the signing key could publish
+ * one list that supersedes all later genuine lists.
  */
 export const keyListSkewSeconds = 86_400;
 
 /**
  * Verifies a key list (docs/protocol.md#following-key-lists). A list with the same sequence as the last verified list
- * is also accepted. Store the returned `signingPublicKey`, which replaces the pinned key. Once a stolen key has been
- * replaced, clients refuse lists signed with it.
+ * is also accepted. Store the returned `signingPublicKey`, which replaces the pinned key. After a stolen signing key
+ * has been replaced, clients reject lists that are signed with the stolen key.
  */
 export function verifyKeyList(answer: KeyListAnswer, trust: KeyListTrust): KeyListVerdict {
   const bytes = decodeBase64(answer.key_list);

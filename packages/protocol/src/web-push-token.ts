@@ -2,10 +2,7 @@ import { decodeBase64 } from './base64.js';
 import { isJsonObject, parseJsonOrUndefined } from './json.js';
 import { maximumPushEndpointCharacters } from './limits.js';
 
-/**
- * A Web Push subscription (RFC 8030, RFC 8291), as provided by a browser's `PushSubscription` or a UnifiedPush
- * connector.
- */
+/** A Web Push subscription (RFC 8030, RFC 8291), from a browser's `PushSubscription` or a UnifiedPush connector. */
 export interface WebPushSubscription {
   /** The push service's URL for this subscription: `https`, at most 2,048 characters. */
   readonly endpoint: string;
@@ -19,7 +16,7 @@ const publicKeyBytes = 65;
 const authenticationSecretBytes = 16;
 const uncompressedPoint = 0x04;
 
-// Matches exactly those URLs that a URL parser (https://url.spec.whatwg.org) leaves unchanged. This is a pattern
+// Matches exactly those URLs that a URL parser (https://url.spec.whatwg.org) leaves unchanged. A pattern is needed
 // because React Native's URL class changes some URLs. User names, fragments, port 443, IPv6 addresses and trailing dots
 // are not allowed.
 const label = '[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?';
@@ -63,11 +60,11 @@ function findProblem({ endpoint, p256dh, auth }: WebPushSubscription): string | 
     return `the endpoint has ${endpoint.length} characters, and at most ${maximumPushEndpointCharacters} are allowed`;
   }
   if (!isEndpoint(endpoint)) {
-    return 'the endpoint must be an https URL as a URL parser writes it, without user, fragment and default port';
+    return 'the endpoint must be an https URL as a URL parser writes it, without user, fragment or default port';
   }
   const key = decodeBase64Url(p256dh);
   if (key?.length !== publicKeyBytes || key[0] !== uncompressedPoint) {
-    return `p256dh must be an uncompressed point of P-256: ${publicKeyBytes} bytes in base64url`;
+    return `p256dh must be an uncompressed P-256 point: ${publicKeyBytes} bytes in base64url`;
   }
   if (decodeBase64Url(auth)?.length !== authenticationSecretBytes) {
     return `auth must be ${authenticationSecretBytes} bytes in base64url`;
