@@ -19,7 +19,10 @@ const lowOrderPoints = [
   'eeffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f',
 ].map(bytesOfHex);
 
-/** Whether an X25519 public key has 32 bytes and is not an encoding of a low-order point. Ignores the unused top bit. */
+/**
+ * Returns whether an X25519 public key is 32 bytes long and does not encode a low-order point. Ignores the unused top
+ * bit.
+ */
 export function isUsablePublicKey(publicKey: Uint8Array): boolean {
   return (
     publicKey.length === publicKeyBytes && !lowOrderPoints.some((point) => isSamePoint(point, publicKey))

@@ -7,8 +7,8 @@ export type * from './sodium.js';
 
 /**
  * Loads react-native-libsodium, a native library, because Hermes has no WebAssembly. The function has the same name as
- * its counterpart in the main entry point, so that callers need not distinguish between platforms. `backend` is
- * `native`.
+ * its counterpart in the main entry point, so that callers need not distinguish between platforms. The `backend` of the
+ * result is `native`.
  */
 export async function loadWasmSodium(): Promise<Sodium> {
   await libsodium.ready;

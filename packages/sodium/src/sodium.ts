@@ -4,15 +4,17 @@ export interface KeyPair {
   readonly privateKey: Uint8Array;
 }
 
-/** Ed25519 key pair: a public key of 32 bytes and a private key of 64 bytes (seed and public key, libsodium's format). */
+/**
+ * Ed25519 key pair: a public key of 32 bytes and a private key of 64 bytes (seed and public key, libsodium's format).
+ */
 export interface SigningKeyPair {
   readonly publicKey: Uint8Array;
   readonly privateKey: Uint8Array;
 }
 
 /**
- * `wasm`: libsodium compiled to WebAssembly, which runs everywhere. `native`: libsodium in machine code, about three times
- * as fast.
+ * `wasm`: libsodium compiled to WebAssembly, which runs everywhere. `native`: libsodium in machine code, about three
+ * times as fast.
  */
 export type SodiumBackend = 'wasm' | 'native';
 
@@ -35,7 +37,7 @@ export interface Sodium {
    */
   publicKeyOf(privateKey: Uint8Array): Uint8Array;
 
-  /** Whether a peer's X25519 public key has 32 bytes and is not a low-order point (RFC 7748 section 6.1). */
+  /** Returns whether a peer's X25519 public key is 32 bytes long and not a low-order point (RFC 7748 section 6.1). */
   isUsablePublicKey(publicKey: Uint8Array): boolean;
 
   /**
@@ -89,7 +91,9 @@ export interface Sodium {
    */
   signDetached(message: Uint8Array, privateKey: Uint8Array): Uint8Array;
 
-  /** Whether a signature is valid. Returns `false` for a signature or public key of the wrong length or form. */
+  /**
+   * Returns whether a signature is valid. Returns `false` for a signature or public key of the wrong length or form.
+   */
   verifyDetached(signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array): boolean;
 
   /** Returns `length` cryptographically secure random bytes. `length` is a whole number of at least 0. */

@@ -111,16 +111,16 @@ describe('Opening without libsodium', () => {
       const short = new Uint8Array(31);
       const box = new Uint8Array(100);
       expect(() => sodium.openSealed(box, { publicKey: short, privateKey })).toThrow(
-        'keyPair.publicKey must be 32 bytes, but has 31.',
+        'keyPair.publicKey must be 32 bytes, but is 31.',
       );
       expect(() => sodium.openSealed(box, { publicKey, privateKey: short })).toThrow(
-        'keyPair.privateKey must be 32 bytes, but has 31.',
+        'keyPair.privateKey must be 32 bytes, but is 31.',
       );
       expect(() => sodium.openSecretBox(box, new Uint8Array(12), privateKey)).toThrow(
-        'nonce must be 24 bytes, but has 12.',
+        'nonce must be 24 bytes, but is 12.',
       );
       expect(() => sodium.openSecretBox(box, new Uint8Array(24), short)).toThrow(
-        'key must be 32 bytes, but has 31.',
+        'key must be 32 bytes, but is 31.',
       );
     }
   });
