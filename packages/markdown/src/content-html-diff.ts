@@ -2,8 +2,8 @@ import { diffArrays } from 'diff';
 import { type HtmlPart, readHtmlParts } from './html-parts.js';
 
 /**
- * Maximum edit distance, in insertions plus deletions. Beyond it, the whole text counts as replaced, because computing
- * the diff blocks the event loop and takes time quadratic in the distance.
+ * Maximum edit distance, in insertions plus deletions. Beyond this distance, everything between the first and the last
+ * difference counts as replaced: computing the diff blocks the event loop and takes time quadratic in the distance.
  */
 const maxEditLength = 400;
 

@@ -1,8 +1,8 @@
 import type { UserId } from '@waxwing/protocol';
 import { readChannelReference, readGroupMention, readUserMention, wildcardOf } from './reference-syntax.js';
 
-// A space as the preceding character makes names match anywhere. This is necessary because the renderer removes quote
-// and table marks before it reads names.
+// Preceding character that lets a name match anywhere. The renderer removes quote and table marks before it reads
+// names.
 const anyPredecessor = ' ';
 
 /** The names and ids in a text, as typed, without duplicates. */
@@ -15,8 +15,8 @@ export interface TextReferences {
 }
 
 /**
- * Finds every name that `renderMarkdown` may look up for this text, so that the caller can fetch all facts in a constant
- * number of queries. Returns a superset: names in code blocks are included, although rendering ignores them.
+ * Finds every name that `renderMarkdown` may look up for this text, so that the caller can fetch all facts in a
+ * constant number of queries. Returns a superset: names in code blocks are included, although rendering ignores them.
  */
 export function findReferences(text: string): TextReferences {
   const found: Found = {

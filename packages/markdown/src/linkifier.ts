@@ -9,21 +9,27 @@ export interface Linkifier {
   readonly template: Template;
 }
 
-/** Why `parseLinkifier` refuses a linkifier, and whether the pattern or the URL template is wrong. */
+/** Reason why `parseLinkifier` rejects a linkifier, and which part is wrong: the pattern, the URL template, or both. */
 export interface LinkifierProblem {
   readonly kind: 'problem';
   readonly about: 'pattern' | 'url_template' | 'both';
   readonly message: string;
 }
 
-/** Boundaries of a match: one of these must precede it, and no letter or digit may follow it. */
+/**
+ * Boundaries of a match: the start of the text, whitespace or one of these marks precedes it, and no letter or digit
+ * follows it.
+ */
 const before = String.raw`(?:^|[\s\x{85}\pZ'"(,:<])`;
 const after = String.raw`(?:$|[^\pL\pN])`;
 
 /** Maximum RE2 program size of a compiled pattern. Search time grows with program size. */
 const maxProgramSize = 500;
 
-/** Maximum length of a pattern, in code points. Keeps compilation fast and fits into a database index. */
+/**
+ * Maximum length of a pattern, in code points. The limit keeps compilation fast, and lets a pattern fit into a database
+ * index.
+ */
 const maxPatternCharacters = 500;
 
 /**

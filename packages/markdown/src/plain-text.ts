@@ -15,7 +15,7 @@ const entities: Readonly<Record<string, string>> = {
  * becomes `(…)`.
  */
 export function plainText(html: string): string {
-  // Greedy on purpose. With two spoilers, it also hides the text between them, but it never reveals a nested spoiler.
+  // Greedy on purpose: it also hides the text between two spoilers, but it never reveals a nested spoiler.
   const shown = html.replace(/<div class="spoiler-content"[^>]*>[\s\S]*<\/div>/g, '(…)');
   const text = new Lines();
   for (const part of readHtmlParts(shown)) {

@@ -34,11 +34,13 @@ const groupMention = /@(_?)\*([^*\n]+)\*/y;
 const channelReference = /#\*\*([^*\n]+)\*\*/y;
 const mayComeBefore = /[\s'"({[/<]/;
 
-// At most fifteen digits, so that a JavaScript number represents the id exactly.
+// Limits ids to fifteen digits, so that a JavaScript number represents them exactly.
 const nameAndId = /^(.*)\|([0-9]{1,15})$/;
 const topicAndMessage = /^(.*)@([0-9]{1,15})$/;
 
-/** Returns the target of a wildcard mention, such as `channel` for `all`, or undefined if the text is not a wildcard. */
+/**
+ * Returns the target of a wildcard mention, such as `channel` for `all`, or undefined if the text is not a wildcard.
+ */
 export function wildcardOf(text: string): 'channel' | 'topic' | undefined {
   if (channelWildcards.has(text)) return 'channel';
   return text === 'topic' ? 'topic' : undefined;

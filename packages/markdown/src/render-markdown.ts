@@ -19,7 +19,7 @@ export interface RenderedMarkdown extends References {
 const maxTextCodePoints = 10_000;
 /** Maximum length of the HTML, in UTF-16 code units. A text that exceeds it is shown as typed. */
 const maxHtmlLength = 200_000;
-/** Budgets per text. Formulas, code and linkifier matches that exceed them are shown as typed. */
+/** Budgets per text. Beyond them, formulas and linkifier matches stay as typed, and code is not highlighted. */
 const maxTexCharacters = 1_000;
 const maxCodeCharacters = 3_000;
 const maxSearchCost = 60_000;

@@ -49,14 +49,15 @@ function typeset(rendering: Rendering, tex: string, displayMode: boolean): strin
       }),
     );
   } catch {
-    // For invalid input, KaTeX can also throw errors other than `ParseError`. In every case, the formula is shown as typed.
+    // For invalid input, KaTeX can also throw errors other than `ParseError`. In every case, the formula is shown as
+    // typed.
     return undefined;
   }
 }
 
 /**
  * Silences the console while `run` executes. For some commands, and for characters missing from its fonts, KaTeX logs
- * parts of the formula. That would leak message text into the log. Safe because `run` is synchronous.
+ * parts of the formula, which would leak message text into the log. Safe because `run` is synchronous.
  */
 function withoutConsole<T>(run: () => T): T {
   const { log, warn, error } = console;

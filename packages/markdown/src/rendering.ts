@@ -21,7 +21,9 @@ export function environmentOf(rendering: Rendering): Env {
   return { [key]: rendering };
 }
 
-/** Returns the rendering that a rule is part of. Throws a TypeError if the parser was not started by `renderMarkdown`. */
+/**
+ * Returns the rendering that a rule is part of. Throws a TypeError if the parser was not started by `renderMarkdown`.
+ */
 export function renderingOf(env: Env | undefined): Rendering {
   const rendering = env?.[key];
   if (rendering === undefined)

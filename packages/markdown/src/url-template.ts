@@ -3,7 +3,7 @@ const nameCharacter = '(?:[A-Za-z0-9_]|%[0-9A-Fa-f]{2})';
 const variable = String.raw`${nameCharacter}+(?:\.${nameCharacter}+)*(?::[1-9][0-9]{0,3}|\*)?`;
 const expression = String.raw`\{[+#./;?&]?${variable}(?:,${variable})*\}`;
 
-/** RFC 6570, sections 2.1 to 2.4: literals may contain only characters that are allowed in a URL. */
+/** A template (RFC 6570, sections 2.1 to 2.4). Literals may contain only characters that are allowed in a URL. */
 const templatePattern = new RegExp(`^(?:${literalCharacter}|${expression})*$`, 'u');
 const expressionPattern = /\{[+#./;?&]?([^}]*)\}/g;
 

@@ -3,7 +3,7 @@ import { loadLanguage } from './load-language.js';
 
 /**
  * Maps highlight.js scopes to the Pygments class names that stock clients style. Other scopes get no class, because a
- * client shows the whole block as raw HTML if it contains an unknown class.
+ * client that finds an unknown class shows the whole block as raw HTML.
  */
 const classOfScope: Readonly<Record<string, string>> = {
   addition: 'gi',

@@ -88,7 +88,7 @@ export const knownLanguages: readonly string[] = [
   ...new Set([...languages.values()].map(({ displayName }) => displayName)),
 ].sort((one, other) => one.localeCompare(other, 'en'));
 
-/** Whether a word is a language name or alias in highlight.js or Pygments, ignoring case. */
+/** Returns whether a word is a language name or alias in highlight.js or Pygments, ignoring case. */
 export function isKnownLanguage(word: string): boolean {
   return languages.has(word.toLowerCase());
 }

@@ -11,8 +11,9 @@ hljs.configure({ languages: guessed });
 const loaded = new Set<string>();
 
 /**
- * Registers a highlight.js grammar and the grammars that it embeds on first use. The first block in a language takes a
- * few extra milliseconds. Loading all two hundred languages up front would take a tenth of the server's startup time.
+ * On first use, registers a highlight.js grammar and the grammars that it embeds. The first block in a language
+ * therefore takes a few extra milliseconds. Loading all two hundred languages up front would take a tenth of the
+ * server's startup time.
  */
 export function loadLanguage(name: string): void {
   if (loaded.has(name)) return;

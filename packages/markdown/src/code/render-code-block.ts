@@ -3,10 +3,7 @@ import type { Rendering } from '../rendering.js';
 import { highlightCode } from './highlight-code.js';
 import { resolveLanguage } from './language-names.js';
 
-/**
- * Code with a word of this length is not highlighted. Highlighting it would be slow, and real code does not contain
- * words this long.
- */
+/** A word that is too long to highlight. Highlighting it would be slow, and real code does not contain such words. */
 const longWord = /\S{200}/;
 
 /** Languages whose grammars are up to twice as slow as all others. Their characters count double. */

@@ -29,7 +29,7 @@ interface EmojiTables {
 
 let tables: EmojiTables | undefined;
 
-// Built on first use, because building them takes a few milliseconds.
+// Builds the tables on first use, because that takes a few milliseconds.
 function emojiTables(): EmojiTables {
   tables ??= makeTables();
   return tables;
@@ -53,7 +53,9 @@ function makeTables(): EmojiTables {
   };
 }
 
-/** Looks up the code of a Unicode emoji by name, such as `1f642` for `smile`. Returns undefined if the name is unknown. */
+/**
+ * Looks up the code of a Unicode emoji by name, such as `1f642` for `smile`. Returns undefined if the name is unknown.
+ */
 export function emojiCode(name: string): string | undefined {
   return emojiTables().codeByName.get(name);
 }

@@ -7,7 +7,7 @@ const nameSyntax = /:([\w+-]{1,100}):/y;
 
 const unit = '\\p{Emoji}(?:\\p{Emoji_Modifier}|\\uFE0F\\u20E3?|\\u20E3|[\\u{E0020}-\\u{E007E}]+\\u{E007F})?';
 const pair = '\\p{Regional_Indicator}\\p{Regional_Indicator}';
-/** Any sequence that Unicode allows as one emoji (UTS #51), known or not. */
+/** Matches any sequence that Unicode allows as one emoji (UTS #51), known or not. */
 const sequence = new RegExp(`${pair}|${unit}(?:\\u200D(?:${pair}|${unit}))*`, 'gu');
 /** Digits, arrows and other characters that are shown as text unless a variation selector follows. */
 const textPresentation = /^\P{Emoji_Presentation}\u20E3?$/u;

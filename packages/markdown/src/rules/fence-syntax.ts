@@ -27,7 +27,7 @@ export function readFence(line: string): Fence | undefined {
   return { marks, language: typedLanguage.toLowerCase(), typedLanguage, header };
 }
 
-/** Whether the content of a fence is parsed as Markdown, as in quotes and spoilers. */
+/** Returns whether the content of a fence is parsed as Markdown, as in quotes and spoilers. */
 export function isContainer({ language }: Fence): boolean {
   return language === 'quote' || language === 'quoted' || language === 'spoiler';
 }

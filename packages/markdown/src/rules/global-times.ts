@@ -3,7 +3,9 @@ import { readTime } from '../read-time.js';
 
 const syntax = /<time:([^>\n]{1,100})>/y;
 
-/** Rule for `<time:…>`, which clients show in the reader's time zone. A time that cannot be parsed stays as plain text. */
+/**
+ * Rule for `<time:…>`, which clients show in the reader's time zone. A time that cannot be parsed stays as plain text.
+ */
 export function globalTimes(md: MarkdownIt): void {
   md.inline.ruler.before('autolink', 'global_time', (state, silent) => {
     if (state.src[state.pos] !== '<') return false;

@@ -3,7 +3,9 @@ import type { Linkifier } from '../linkifier.js';
 import { type Rendering, renderingOf } from '../rendering.js';
 import { type Replacement, replaceInText } from './replace-in-text.js';
 
-/** Maximum length of a generated URL, in UTF-16 code units. A match that would yield a longer URL stays as plain text. */
+/**
+ * Maximum length of a generated URL, in UTF-16 code units. A match that would yield a longer URL stays as plain text.
+ */
 const maxUrlLength = 2_000;
 
 /** Fixed cost of a search on top of the length of the text, in characters. */

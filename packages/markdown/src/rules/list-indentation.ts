@@ -1,7 +1,7 @@
 import type { MarkdownIt } from 'markdown-it';
 import { OpenFences } from './fence-syntax.js';
 
-/** A list item to which the following lines may belong. */
+/** A list item that may contain the following lines. */
 interface OpenItem {
   /** The typed indentation of its marker, in spaces. */
   readonly typedIndent: number;
@@ -23,7 +23,7 @@ export function listIndentation(md: MarkdownIt): void {
   md.core.ruler.before('block', 'list_indentation', (state) => {
     if (/^ *[0-9*+-]/m.test(state.src)) state.src = indentLists(state.src);
   });
-  // Allows an ordered list to interrupt a paragraph with any first number. CommonMark allows this only for the number 1.
+  // Allows an ordered list to interrupt a paragraph with any first number. CommonMark requires the number 1.
   md.block.ruler.before(
     'list',
     'list_after_text',

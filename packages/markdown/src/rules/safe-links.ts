@@ -4,7 +4,8 @@ import { renderingOf } from '../rendering.js';
 const scheme = /^[a-z][a-z0-9+.-]*:/i;
 const externalUrl = /^(?:https?:\/\/[^/?#\s]+|mailto:[^\s])/i;
 const conversationLink = /^\/?#narrow\//;
-// Excludes dot segments, including percent-encoded ones, because a browser would resolve such a link to a different path.
+// Excludes dot segments, including percent-encoded ones, because a browser would resolve such a link to a different
+// path.
 const uploadLink = /^\/user_uploads(?!.*\/(?:\.|%2e){1,2}(?:[/?#]|$))\//i;
 
 /** Fast path for common URLs that normalization does not change, because parsing a URL is slow. */
@@ -14,7 +15,7 @@ const maxPlainLength = 255;
 
 const mayContainUrl = /[^\s.][.@][^\s.]|:\/\/|mailto:/;
 
-/** Words without a scheme that are more likely file names than host names. */
+/** Matches words without a scheme that are more likely file names than host names. */
 const fileNames = /^[^/?#]*\.(?:java|md|mov|py|zip)(?:[/?#]|$)/i;
 
 /**
@@ -28,7 +29,7 @@ export function safeLinks(md: MarkdownIt): void {
   md.normalizeLinkText = (url) => (isPlain(url) ? url : normalizeText(url));
   md.validateLink = (url) => externalUrl.test(url) || conversationLink.test(url) || uploadLink.test(url);
 
-  // Disabled, because protocol-relative URLs are not links here and searching for them is slow.
+  // Disables protocol-relative and `ftp:` URLs, which are not links here, because searching for them is slow.
   md.linkify.set({ fuzzyLink: true }).add('//', null).add('ftp:', null);
   // linkify-it searches in `test` and again in `match`. A cheap check in `test` avoids the first search.
   md.linkify.test = (text) => mayContainUrl.test(text);
@@ -103,7 +104,9 @@ function relativeTo(realmUrl: string, href: string): string {
   return uploadLink.test(path) ? path : href;
 }
 
-/** Returns the percent-decoded path id of the upload that a rendered link points to. Returns undefined for other links. */
+/**
+ * Returns the percent-decoded path id of the upload that a rendered link points to. Returns undefined for other links.
+ */
 export function uploadPathId(md: MarkdownIt, href: string): string | undefined {
   if (!uploadLink.test(href)) return undefined;
   const path = href.slice('/user_uploads/'.length).replace(/[?#].*$/, '');
