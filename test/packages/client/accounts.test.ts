@@ -23,7 +23,7 @@ describe('A push account id', () => {
     expect(await pickPushAccountId(store, () => new Uint8Array(8))).toBe(0n);
   });
 
-  it('is regenerated while the table has it', async () => {
+  it('is regenerated if the table already contains the id', async () => {
     const store = createMemoryPushAccountStore();
     const draws = [5, 5, 6].map((last) => Uint8Array.of(0, 0, 0, 0, 0, 0, 0, last));
     await store.put({ ...account, pushAccountId: parsePushAccountId(5) ?? (0n as never) });
@@ -31,7 +31,7 @@ describe('A push account id', () => {
     expect(draws).toEqual([]);
   });
 
-  it('fails instead of looping with a broken random source', async () => {
+  it('cannot be created with a broken random source: fails instead of looping', async () => {
     const store = createMemoryPushAccountStore();
     await store.put({ ...account, pushAccountId: parsePushAccountId(0) ?? (0n as never) });
     await expect(pickPushAccountId(store, () => new Uint8Array(8))).rejects.toThrow('it is broken');
@@ -81,19 +81,19 @@ describe('An account as text', () => {
   });
 
   it.each(['', 'null', '{}', '[]', '1', encodePushAccount(account).replace('"realmUrl"', '"realm"')])(
-    'is refused when it is “%s”',
+    'is rejected if the text is “%s”',
     (text) => {
       expect(() => decodePushAccount(text)).toThrow(SyntaxError);
     },
   );
 
-  it('is read in the format of app versions without a sequence', () => {
+  it('can be read in the format of app versions without a sequence', () => {
     const text = encodePushAccount({ ...account, sequence: 7 });
     expect(decodePushAccount(text.replace(',"sequence":7', ''))).toEqual(account);
     expect(() => decodePushAccount(text.replace(':7', ':"7"'))).toThrow(SyntaxError);
   });
 
-  it('is refused with an invalid registration', () => {
+  it('is rejected if the registration is invalid', () => {
     const text = encodePushAccount(account).replace(/}$/, ',"registration":{"pushToken":1}}');
     expect(() => decodePushAccount(text)).toThrow(SyntaxError);
   });
@@ -104,7 +104,7 @@ describe('An account as text', () => {
     { tokenKind: 'other', token: 'abc' },
     { tokenKind: 'apns', token: '00ff' },
     { tokenKind: 'apns', token: '00ff', iosAppId: 'a.b', apnsEnvironment: 'other' },
-  ])('gets an impossible token instead of an invalid one: %j', (given) => {
+  ])('is decoded with a dummy token if the stored token is invalid: %j', (given) => {
     const registration = JSON.stringify({ pushToken: given, bouncerPublicKey: '', timestamp: 1 });
     const text = encodePushAccount(account).replace(/}$/, `,"registration":${registration}}`);
     expect(decodePushAccount(text).registration?.pushToken).toEqual({ tokenKind: 'fcm', token: '' });

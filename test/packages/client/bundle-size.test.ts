@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { build } from 'vite';
 import { expect, it } from 'vitest';
 
-/** Maximum size of the client in an app. Excludes libsodium, which any encryption needs. */
+/** Maximum size of the client in an app, without libsodium, which any encryption needs. */
 const mostKilobytes = 90;
 
 /** Bundles a module with vite for browsers. Returns the gzipped size in kB (1000 bytes). */
@@ -21,7 +21,7 @@ async function gzippedKilobytes(entry: string, external: string[] = []): Promise
     },
   });
   const [output] = [result].flat();
-  if (output === undefined || !('output' in output)) throw new Error('vite has built nothing.');
+  if (output === undefined || !('output' in output)) throw new Error('vite built nothing.');
   const [chunk, ...others] = output.output;
   expect(others).toEqual([]);
   return gzipSync(chunk.code, { level: 9 }).length / 1000;
@@ -32,14 +32,14 @@ const entryOf = (name: string) => import.meta.resolve(name).replace('file://', '
 const pageOf = (name: string) =>
   readFileSync(join(import.meta.dirname, '../../..', name), 'utf8').replace(/\s+/g, ' ');
 
-/** Expects that a page states these sizes within 1 kB, in the order of the pattern's groups. */
+/** Expects a page to state these sizes within 1 kB, in the order of the pattern's groups. */
 function expectStated(pattern: RegExp, kilobytes: readonly number[], page = pageOf('docs/client.md')): void {
   const stated = (pattern.exec(page) ?? []).slice(1).map(Number);
   const wrong = kilobytes.filter((measured, index) => !(Math.abs(measured - Number(stated[index])) < 1));
   expect(wrong, `the page states ${stated.join(' and ')}`).toEqual([]);
 }
 
-it(`adds at most ${mostKilobytes} kB to a browser's bundle besides libsodium, as the page states`, async () => {
+it(`the client adds at most ${mostKilobytes} kB besides libsodium to a browser's bundle, as the page states`, async () => {
   const client = await gzippedKilobytes(entryOf('@waxwing/client'), ['libsodium-wrappers']);
   const libsodium = await gzippedKilobytes(entryOf('libsodium-wrappers'));
   console.log(
@@ -52,7 +52,7 @@ it(`adds at most ${mostKilobytes} kB to a browser's bundle besides libsodium, as
   expectStated(/in (\d+) kB instead of (\d+) kB/, [opener, client + libsodium], readme);
 });
 
-it('adds to a service worker the size that the page states, without libsodium', async () => {
+it('the service worker module adds the size that the page states, and no libsodium', async () => {
   const worker = await gzippedKilobytes(entryOf('@waxwing/client/service-worker'));
   const opener = await gzippedKilobytes(entryOf('@waxwing/client/open'));
   console.log(`service worker ${worker.toFixed(1)} kB gzipped; opening alone ${opener.toFixed(1)} kB`);

@@ -30,7 +30,7 @@ afterEach(() => {
 });
 
 describe('The chat API', () => {
-  it('sends a registration as form fields with the user’s credentials, and keeps every digit of the id', async () => {
+  it('sends a registration as form fields with the user’s credentials and without rounding the id', async () => {
     const { server, api } = connect();
     await api.registerPushDevice(request);
     const [sent] = server.requestsTo('mobile_push/register');
@@ -43,7 +43,7 @@ describe('The chat API', () => {
     });
   });
 
-  it('reads only `status`, `headers.get` and `text` of an answer, which a native `fetch` of an app returns', async () => {
+  it('needs only the `status`, `headers.get` and `text` of a response, as from an app’s native `fetch`', async () => {
     const { server, api } = connect();
     const { url: realmUrl, email, apiKey, fetch } = server;
     const native = async (url: string, init: RequestInit) => {
@@ -81,13 +81,13 @@ describe('The chat API', () => {
     ['FROM_THE_FUTURE', 403, 'ask-admin'],
     ['FROM_THE_FUTURE', 503, 'retry-later'],
     ['INVALID_BOUNCER_PUBLIC_KEY', 400, 'update-app'],
-  ])('carries the code %s with HTTP %d and says what to do', async (code, status, remedy) => {
+  ])('throws an error with the code %s, the status %d and a remedy', async (code, status, remedy) => {
     const { server, api } = connect();
     server.overrides.set(registerPath, () => server.error(code, status));
     expect(await refusalOf(api.registerPushDevice(request))).toMatchObject({ code, remedy });
   });
 
-  it('uses the code UNKNOWN when the server sends none', async () => {
+  it('throws an error with the code UNKNOWN if the server sends no code', async () => {
     const { server, api } = connect();
     server.overrides.set(registerPath, () => new Response('{"result":"error","msg":"no"}', { status: 400 }));
     expect(await refusalOf(api.registerPushDevice(request))).toMatchObject({
@@ -105,28 +105,28 @@ describe('The chat API', () => {
 
   it.each([
     ['a proxy’s page', new Response('<html>', { status: 502 })],
-    ['an empty answer', new Response('')],
-    ['JSON that is no object', new Response('[1]')],
-    ['a success with an error’s status', new Response('{"result":"success"}', { status: 500 })],
+    ['an empty response', new Response('')],
+    ['JSON that is not an object', new Response('[1]')],
+    ['a success with an error status', new Response('{"result":"success"}', { status: 500 })],
     ['no result', new Response('{}')],
-  ])('counts %s as no answer', async (_, response) => {
+  ])('treats %s as an unusable response', async (_, response) => {
     const { server, api } = connect();
     server.overrides.set(registerPath, () => response);
     expect(await refusalOf(api.registerPushDevice(request))).toBeInstanceOf(UnreachableError);
   });
 
   it.each([
-    ['events that are none', '{"result":"success","events":[null]}'],
+    ['events that are null', '{"result":"success","events":[null]}'],
     ['no events', '{"result":"success"}'],
     ['an event without an id', '{"result":"success","events":[{"type":"heartbeat"}]}'],
-  ])('counts %s as no answer', async (_, body) => {
+  ])('treats %s as an unusable response', async (_, body) => {
     const { server, api } = connect();
     server.overrides.set('/api/v1/events', () => new Response(body));
     const error = await refusalOf(api.getEvents({ queueId: 'q', lastEventId: -1 }));
     expect(error).toBeInstanceOf(UnreachableError);
   });
 
-  it('reads every digit of an event id, as text or as a number', async () => {
+  it('reads ids in events without rounding, as a string or a number', async () => {
     const { server, api } = connect();
     const ids = ['"9223372036854775807"', '9223372036854775807', '-5'];
     const events = ids.map(
@@ -141,7 +141,7 @@ describe('The chat API', () => {
     ]);
   });
 
-  it('aborts its fetch when the answer takes too long', async () => {
+  it('aborts its fetch when the response takes too long', async () => {
     vi.useFakeTimers();
     const server = new FakeChatServer();
     const signals: AbortSignal[] = [];
@@ -171,7 +171,7 @@ describe('The chat API', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  it('aborts an answer whose body never ends', async () => {
+  it('aborts a response whose body never ends', async () => {
     vi.useFakeTimers();
     const api = createChatApi({
       realmUrl: 'https://chat.example.com',
@@ -189,7 +189,7 @@ describe('The chat API', () => {
     expect(await refused).toBeInstanceOf(UnreachableError);
   });
 
-  it('reads at most a megabyte', async () => {
+  it('reads at most a megabyte of a response', async () => {
     const { server, api } = connect();
     let chunks = 0;
     const body = new ReadableStream({
@@ -203,7 +203,7 @@ describe('The chat API', () => {
     expect(chunks).toBeLessThan(20);
   });
 
-  it('refuses a larger declared length without reading, and a long text without streams', async () => {
+  it('rejects a larger declared length without reading, and a long text on a platform without streams', async () => {
     const { server, api } = connect();
     const announced = () => new Response('{}', { headers: { 'content-length': '9999999' } });
     server.overrides.set(registerPath, announced);
@@ -230,7 +230,7 @@ describe('The chat API', () => {
     expect(inits[0]).toMatchObject({ redirect: 'error', cache: 'no-store', credentials: 'omit' });
   });
 
-  it('sends no credentials when it asks for the key list', async () => {
+  it('fetches the key list without credentials', async () => {
     const { server, api } = connect();
     server.keyList = { key_list: 'x' };
     await expect(api.getBouncerKeys()).resolves.toMatchObject({ key_list: 'x' });
@@ -261,7 +261,7 @@ describe('The chat API', () => {
     'https://chat.example.com?x',
     'https://user:password@chat.example.com',
     '',
-  ])('refuses the server URL “%s”', (realmUrl) => {
+  ])('rejects the server URL “%s”', (realmUrl) => {
     expect(() => createChatApi({ realmUrl, email: 'e', apiKey: 'k' })).toThrow(RangeError);
   });
 });

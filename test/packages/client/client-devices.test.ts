@@ -8,7 +8,7 @@ const token = 'fcm-token-1:APA91bExample_-';
 const tokenId = modelTokenId(token);
 
 describe('registrar.sync with a server of the newer generation', () => {
-  it('creates a device, and sends it a key and a token in one request', async () => {
+  it('creates a device, and sends its key and token in one request', async () => {
     const { server, clientDevices, registrar, row, sent, bouncerPublicKey } = await createUpgradedPhone();
     const status = await registrar.sync();
     const { pushAccountId, device } = await row();
@@ -54,7 +54,7 @@ describe('registrar.sync with a server of the newer generation', () => {
     expect(server.requestsTo('register_client_device')).toHaveLength(1);
   });
 
-  it('sends only the token if only it changed', async () => {
+  it('sends only the token if only the token changed', async () => {
     const { knobs, registrar, sent, device } = await createUpgradedPhone();
     await registrar.sync();
     knobs.token = { tokenKind: 'fcm', token: 'another' };
@@ -75,7 +75,7 @@ describe('registrar.sync with a server of the newer generation', () => {
     return phone;
   }
 
-  it('sends only a key to rotate it after 30 days, and keeps the previous one', async () => {
+  it('sends only a new key to rotate the key after 30 days, and keeps the previous key', async () => {
     const { server, registrar, sent, row, device } = await withNewToken();
     const [first] = (await row()).device?.pushKeys ?? [];
     server.now += 20 * day;
@@ -90,7 +90,7 @@ describe('registrar.sync with a server of the newer generation', () => {
     expect(sent().slice(2).map(Object.keys)).toEqual([['device_id', 'push_key_id', 'push_key']]);
   });
 
-  it('creates a device again with another key when the server has dropped it, and keeps the former key', async () => {
+  it('creates a new device with a new key if the server has dropped the device, and keeps the former key', async () => {
     const { server, registrar, clientDevices, row, device } = await createUpgradedPhone();
     await registrar.sync();
     const [former] = (await row()).device?.pushKeys ?? [];
@@ -110,7 +110,7 @@ describe('registrar.sync with a server of the newer generation', () => {
     expect(pushKeys[1]?.pushKeyId).not.toBe(former?.pushKeyId);
   });
 
-  it('creates a device again when it is removed while the phone waits', async () => {
+  it('creates a new device if the device is removed while the phone waits', async () => {
     const { server, registrar, clientDevices, device } = await createUpgradedPhone();
     server.relayIsUp = false;
     server.overrides.set('/api/v1/events', () => {
@@ -123,7 +123,7 @@ describe('registrar.sync with a server of the newer generation', () => {
     expect(device().push_token_id).toBe(tokenId);
   });
 
-  it('registers the token again when the server reports it as dead', async () => {
+  it('registers the token again if the server reports the token as dead', async () => {
     const { server, registrar, clientDevices, device } = await createUpgradedPhone();
     await registrar.sync();
     clientDevices.clearToken(10, tokenId);
@@ -133,7 +133,7 @@ describe('registrar.sync with a server of the newer generation', () => {
     expect(server.requestsTo('register_client_device')).toHaveLength(1);
   });
 
-  it('registers key and token again after 30 days, which reaches the relay', async () => {
+  it('registers key and token again after 30 days, and the registration reaches the relay', async () => {
     const { server, registrar, clientDevices, sent } = await createUpgradedPhone();
     await registrar.sync();
     server.now += 30 * day;
@@ -143,7 +143,7 @@ describe('registrar.sync with a server of the newer generation', () => {
     expect(clientDevices.opened).toHaveLength(2);
   });
 
-  it('registers a token again after 30 days, once per sync, if the server considers it unchanged', async () => {
+  it('registers a token again after 30 days, once per sync, if the server considers the token unchanged', async () => {
     const { server, registrar, sent } = await withNewToken();
     server.now += 20 * day;
     await registrar.sync();
@@ -155,7 +155,7 @@ describe('registrar.sync with a server of the newer generation', () => {
     }
   });
 
-  it('is pending while the relay is down, and active at a later call', async () => {
+  it('returns pending while the relay is down, and active in a later call', async () => {
     const { server, clientDevices, registrar, sent } = await createUpgradedPhone();
     server.relayIsUp = false;
     await expect(registrar.sync()).resolves.toMatchObject({ code: 'pending' });
@@ -167,7 +167,7 @@ describe('registrar.sync with a server of the newer generation', () => {
     expect(sent()).toHaveLength(1);
   });
 
-  it('defers a changed token while another one is pending, and then sends it', async () => {
+  it('sends a changed token only once no other token is pending', async () => {
     const { server, clientDevices, knobs, registrar, sent, device } = await createUpgradedPhone();
     server.relayIsUp = false;
     await registrar.sync({ settleTimeoutMilliseconds: 0 });
@@ -182,7 +182,7 @@ describe('registrar.sync with a server of the newer generation', () => {
     expect(device().push_token_id).toBe(modelTokenId('another'));
   });
 
-  it('replaces a device that has been in progress for more than a day, and leaves one', async () => {
+  it('replaces a device that has been pending for more than a day, and leaves only one device', async () => {
     const { server, clientDevices, registrar, device } = await createUpgradedPhone();
     server.relayIsUp = false;
     await registrar.sync({ settleTimeoutMilliseconds: 0 });
@@ -199,7 +199,7 @@ describe('registrar.sync with a server of the newer generation', () => {
     expect(device().push_token_id).toBe(tokenId);
   });
 
-  it('keeps a stuck device whose previous token may still work until the new one is active', async () => {
+  it('keeps a stuck device whose previous token may still work until the new device is active', async () => {
     const { server, clientDevices, knobs, registrar } = await createUpgradedPhone();
     await registrar.sync();
     server.relayIsUp = false;
@@ -219,7 +219,7 @@ describe('registrar.sync with a server of the newer generation', () => {
     ['INVALID_BOUNCER_PUBLIC_KEY', 'update-app', 1],
     ['BAD_REQUEST', 'failed', 2],
     ['REQUEST_EXPIRED', 'failed', 3],
-  ])('explains %s, and registers again as often as that can help', async (errorCode, code, tries) => {
+  ])('explains %s, and registers again only while that can help', async (errorCode, code, tries) => {
     const { server, clientDevices, registrar } = await createUpgradedPhone();
     server.verdictOn = () => errorCode;
     await expect(registrar.sync()).resolves.toMatchObject({ code, errorCode });
@@ -231,14 +231,14 @@ describe('registrar.sync with a server of the newer generation', () => {
     }
   });
 
-  it('repeats a registration that the relay calls expired, within the same call', async () => {
+  it('repeats a registration that has expired, within the same call', async () => {
     const { server, clientDevices, registrar } = await createUpgradedPhone();
     server.verdictOn = () => (clientDevices.opened.length === 1 ? 'REQUEST_EXPIRED' : null);
     await expect(registrar.sync()).resolves.toMatchObject({ code: 'active' });
     expect(clientDevices.opened).toHaveLength(2);
   });
 
-  it('gives keys of two accounts different ids, and requests a test for its own device', async () => {
+  it('gives the keys of two accounts different ids, and requests a test for its own device', async () => {
     const draws = [1, 1, 2].map((last) => Uint8Array.of(0, 0, 0, last));
     const { server, client, accounts, registrar } = await createUpgradedPhone({
       random: (length) =>
@@ -255,7 +255,7 @@ describe('registrar.sync with a server of the newer generation', () => {
     expect(Object.fromEntries(request?.fields ?? [])).toEqual({ device_id: '2' });
   });
 
-  it('adopts the device with its token after the store was lost, instead of creating another', async () => {
+  it('adopts the device with the phone’s token after the store was lost, instead of creating a device', async () => {
     const { server, accounts, clientDevices, registrar, device, notify } = await createUpgradedPhone();
     await registrar.sync();
     for (const { pushAccountId } of await accounts.list()) await accounts.remove(pushAccountId);
@@ -266,7 +266,7 @@ describe('registrar.sync with a server of the newer generation', () => {
     expect(await notify(1)).toMatchObject([{ kind: 'notification' }]);
   });
 
-  it('adopts no device of another phone that a restored server gave the same id', async () => {
+  it('does not adopt another phone’s device to which a restored server assigned the same id', async () => {
     const { server, clientDevices, registrar } = await createUpgradedPhone();
     await registrar.sync();
     const other = {

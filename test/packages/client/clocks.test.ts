@@ -18,7 +18,7 @@ describe('A server that lies about the time', () => {
     }
   });
 
-  it('gains nothing by many small steps, in any order', async () => {
+  it('gains nothing from many small steps in any order', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.integer({ min: -400, max: 400 }), { maxLength: 8 }), async (hours) => {
         const phone = await createPhone();
@@ -36,7 +36,7 @@ describe('A server that lies about the time', () => {
     [40, 'Wed, 30 Dec'],
     [-40, 'Sun, 11 Oct'],
   ])(
-    'does not keep a phone from registering by %d days, and the status reports it',
+    'does not keep a phone from registering with a lie of %d days, and the status reports the difference',
     async (days, claimed) => {
       const phone = await createPhone();
       phone.server.claimedLateness = days * day;
@@ -73,7 +73,7 @@ describe('A server that lies about the time', () => {
     }
   });
 
-  it('does not make a phone create another account by less than a day, even if it delays registrations until they are refused', async () => {
+  it('does not make a phone create another account with a lie of less than a day and delayed registrations', async () => {
     const phone = await createPhone();
     const { server, accounts } = phone;
     server.claimedLateness = -20 * 3_600_000;
@@ -85,7 +85,7 @@ describe('A server that lies about the time', () => {
   });
 
   it.each([40, -40])(
-    'does not move a phone from the verified key to the one in the app by %d days',
+    'does not move a phone from the verified key to the key in the app with a lie of %d days',
     async (days) => {
       const { publish, registrar, server, knobs, sealedTo } = await createFollowingPhone();
       publish();
@@ -97,7 +97,7 @@ describe('A server that lies about the time', () => {
     },
   );
 
-  it('does not make a phone re-register by claiming that its registration is old', async () => {
+  it('does not make a phone re-register with a claim that the registration is old', async () => {
     const { server, registrar } = await createPhone();
     await registrar.sync();
     server.claimedLateness = 31 * day;
@@ -105,7 +105,7 @@ describe('A server that lies about the time', () => {
     expect(server.registrations).toHaveLength(1);
   });
 
-  it('does not extend the week of a phone that is behind by claiming more than a week', async () => {
+  it('cannot exceed the one-week limit for a phone that is behind by claiming more', async () => {
     const { publish, knobs, ...phone } = await createFollowingPhone();
     publish();
     knobs.clockErrorMilliseconds = -6 * day;
@@ -115,7 +115,7 @@ describe('A server that lies about the time', () => {
     expect(dated).toBe(phone.server.now - 6 * day);
   });
 
-  it('does not extend that week by a time from before the list that proves it either', async () => {
+  it('cannot exceed the one-week limit with a time before the list that proves the lag', async () => {
     const { publish, knobs, ...phone } = await createFollowingPhone();
     publish();
     knobs.clockErrorMilliseconds = -6 * day;
@@ -124,7 +124,7 @@ describe('A server that lies about the time', () => {
     expect(dated).toBe(phone.server.now - 6 * day);
   });
 
-  it('does not extend that week if the phone is not proven to be behind by more than a day', async () => {
+  it('is not followed for a week if the phone is not proven to be more than a day behind', async () => {
     const { publish, knobs, ...phone } = await createFollowingPhone();
     publish();
     knobs.clockErrorMilliseconds = -day;
@@ -135,23 +135,26 @@ describe('A server that lies about the time', () => {
 });
 
 describe('A phone whose clock is wrong', () => {
-  it.each([3, 31, 400])('warns when it is %d days ahead, and works when it is right', async (days) => {
-    const { server, knobs, registrar } = await createPhone();
-    server.verdictOn = ({ registration }) =>
-      Number(registration.timestamp) * 1000 > server.now + day ? 'BAD_REQUEST' : null;
-    knobs.clockErrorMilliseconds = days * day;
-    await expect(registrar.sync()).resolves.toMatchObject({
-      code: 'clock-wrong',
-      errorCode: 'BAD_REQUEST',
-      warning: expect.stringContaining("and the phone's clock says"),
-    });
-    expect(server.registrations).toHaveLength(1);
-    knobs.clockErrorMilliseconds = 0;
-    await expect(registrar.sync()).resolves.toMatchObject({ code: 'active' });
-    expect(Number(server.lastRegistration.registration.timestamp) * 1000).toBe(server.now);
-  });
+  it.each([3, 31, 400])(
+    'warns if the clock is %d days ahead, and registers once the clock is right',
+    async (days) => {
+      const { server, knobs, registrar } = await createPhone();
+      server.verdictOn = ({ registration }) =>
+        Number(registration.timestamp) * 1000 > server.now + day ? 'BAD_REQUEST' : null;
+      knobs.clockErrorMilliseconds = days * day;
+      await expect(registrar.sync()).resolves.toMatchObject({
+        code: 'clock-wrong',
+        errorCode: 'BAD_REQUEST',
+        warning: expect.stringContaining("and the phone's clock says"),
+      });
+      expect(server.registrations).toHaveLength(1);
+      knobs.clockErrorMilliseconds = 0;
+      await expect(registrar.sync()).resolves.toMatchObject({ code: 'active' });
+      expect(Number(server.lastRegistration.registration.timestamp) * 1000).toBe(server.now);
+    },
+  );
 
-  it.each([-1, 1])('registers by the server’s time when it is a day off (%d)', async (days) => {
+  it.each([-1, 1])('registers with the server’s time if the clock is off by a day (%d)', async (days) => {
     const { server, knobs, registrar } = await createPhone();
     knobs.clockErrorMilliseconds = days * (day - 1000);
     const status = await registrar.sync();
@@ -160,7 +163,7 @@ describe('A phone whose clock is wrong', () => {
     expect(Number(server.lastRegistration.registration.timestamp) * 1000).toBe(server.now);
   });
 
-  it.each([-3, -400])('warns when it is %d days behind, after one registration', async (days) => {
+  it.each([-3, -400])('warns if the clock is %d days behind, after one registration', async (days) => {
     const { server, knobs, registrar } = await createPhone();
     knobs.clockErrorMilliseconds = days * day;
     await expect(registrar.sync()).resolves.toMatchObject({
@@ -178,28 +181,34 @@ describe('A phone whose clock is wrong', () => {
     [-2, 'active'],
     [-6, 'active'],
     [-8, 'clock-wrong'],
-  ])('that is %d days off is %s when it follows a signed list of this day', async (days, code) => {
-    const { publish, registrar, server, knobs } = await createFollowingPhone();
-    publish();
-    knobs.clockErrorMilliseconds = days * day;
-    await expect(registrar.sync()).resolves.toMatchObject({
-      code,
-      warning: expect.stringContaining("The server's clock says"),
-    });
-    if (code === 'active') {
-      expect(Number(server.lastRegistration.registration.timestamp) * 1000).toBe(server.now);
-    }
-  });
+  ])(
+    'and is %d days off gets the status %s if the phone follows a signed list issued today',
+    async (days, code) => {
+      const { publish, registrar, server, knobs } = await createFollowingPhone();
+      publish();
+      knobs.clockErrorMilliseconds = days * day;
+      await expect(registrar.sync()).resolves.toMatchObject({
+        code,
+        warning: expect.stringContaining("The server's clock says"),
+      });
+      if (code === 'active') {
+        expect(Number(server.lastRegistration.registration.timestamp) * 1000).toBe(server.now);
+      }
+    },
+  );
 
   it.each([
     [-3, 'clock-wrong'],
     [-0.9, 'failed'],
-  ])('by %d days is %s when the relay refuses it for another reason', async (days, code) => {
-    const { server, knobs, registrar } = await createPhone();
-    knobs.clockErrorMilliseconds = days * day;
-    server.verdictOn = () => 'BAD_REQUEST';
-    await expect(registrar.sync()).resolves.toMatchObject({ code, errorCode: 'BAD_REQUEST' });
-  });
+  ])(
+    'by %d days gets the status %s if the relay refuses the registration for another reason',
+    async (days, code) => {
+      const { server, knobs, registrar } = await createPhone();
+      knobs.clockErrorMilliseconds = days * day;
+      server.verdictOn = () => 'BAD_REQUEST';
+      await expect(registrar.sync()).resolves.toMatchObject({ code, errorCode: 'BAD_REQUEST' });
+    },
+  );
 
   it('reports both the reason for not following a list and the clock difference', async () => {
     const { publish, registrar, server, knobs } = await createFollowingPhone();
@@ -215,7 +224,7 @@ describe('The sequence of a registration', () => {
   const sequences = ({ server }: Phone) =>
     server.registrations.map(({ registration }) => registration.sequence);
 
-  it('grows with every registration, also when the clock stands still or goes back', async () => {
+  it('grows with every registration, even if the clock stops or goes back', async () => {
     const phone = await createPhone();
     const start = phone.server.now;
     for (const step of [0, 0, 5000, -day, 0]) {

@@ -73,7 +73,7 @@ describe('a damaged text of seen notifications', () => {
     return () => vi.useRealTimers();
   });
 
-  it('is reported or harmless, and never makes a new notification count as a repeat', async () => {
+  it('is either reported or harmless, and never makes a new notification count as a repeat', async () => {
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...intactTexts), damages, async (intact, damage) => {
         const found = await addTo(damage(intact), newOnes);
@@ -93,14 +93,14 @@ describe('a damaged text of seen notifications', () => {
     ['without entries, and a checksum', `v1 ${future} AAAAAAAA`],
     ['in the future, like its only entry', `v1 ${future} ${future}:AAAA`],
     ['later than all entries', `v1 ${future} ${'1:AAAA '.repeat(200)}`],
-  ])('may have a watermark that cannot be: %s', async (_, text) => {
+  ])('is tolerated with an impossible watermark: %s', async (_, text) => {
     expect(await addTo(text, newOnes)).toMatchObject({
       answers: [true, true, true],
       warning: expect.stringContaining(`"${textName}" is damaged`),
     });
   });
 
-  it('still protects from replays, as far as it can be read', async () => {
+  it('protects against replays as far as the text is readable', async () => {
     const [, , , , full = ''] = intactTexts;
     const shown = past(160);
     expect(full).toMatch(/^v1 [^-]/);
@@ -112,7 +112,7 @@ describe('a damaged text of seen notifications', () => {
     expect((await addTo(full, shown)).warning).toBeUndefined();
   });
 
-  it('is not reported after the copy of a full set of one second', async () => {
+  it('is not reported after a full set of notifications from one second was copied', async () => {
     const { seen, accounts } = createTextStores(new TextsInMemory());
     const other = 8n as unknown as PushAccountId;
     const nameOf = (index: number) => (36 ** 3 + index).toString(36);

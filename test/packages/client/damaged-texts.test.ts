@@ -72,7 +72,7 @@ describe('a damaged text', () => {
     'waxwing.forgotten',
     'waxwing.signed-out',
     'waxwing.seen.',
-  ])('is named once by a warning: %s', async (name) => {
+  ])('is named in exactly one warning: %s', async (name) => {
     const storage = new TextsInMemory();
     const { server, client, registrar } = await phoneOn(storage);
     const { pushAccountId } = await registrar.sync();
@@ -99,7 +99,7 @@ describe('a damaged text', () => {
     expect(restarted.accounts.takeWarning?.()).toBeUndefined();
   });
 
-  it('is named on the console by a worker, which has no status', async () => {
+  it('is named on the console by a service worker, which has no status', async () => {
     const storage = new TextsInMemory();
     const { server, registrar } = await phoneOn(storage);
     const { pushAccountId } = await registrar.sync();
@@ -116,7 +116,7 @@ describe('a damaged text', () => {
     warn.mockRestore();
   });
 
-  it('of one account leaves the others unchanged', async () => {
+  it('damages only one account, and leaves the others unchanged', async () => {
     const storage = new TextsInMemory();
     const { server, client, registrar, accounts } = await phoneOn(storage);
     const { url: realmUrl, apiKey } = server;
@@ -135,9 +135,9 @@ describe('a damaged text', () => {
 describe('a storage', () => {
   it.each([
     ['undefined', undefined],
-    ['an empty text', ''],
+    ['an empty string', ''],
     ['null', null],
-  ])('may answer %s for a text that it does not have', async (_, nothing) => {
+  ])('may return %s for a missing text', async (_, nothing) => {
     const storage = new TextsInMemory();
     const getItem = (name: string) => storage.texts.get(name) ?? (nothing as undefined);
     const { keyList, ...stores } = createTextStores({
@@ -155,14 +155,14 @@ describe('a storage', () => {
   });
 
   it.each([
-    ['that drops what it is given', (texts: Map<string, string>) => texts.clear()],
+    ['that drops all texts', (texts: Map<string, string>) => texts.clear()],
     [
-      'that cuts texts at 100 characters',
+      'that truncates texts to 100 characters',
       (texts: Map<string, string>) => {
         for (const [name, text] of texts) texts.set(name, text.slice(0, 100));
       },
     ],
-  ])('%s registers nothing, and the status says so', async (_name, forget) => {
+  ])('%s makes sync register nothing and report the problem', async (_name, forget) => {
     const storage = new TextsInMemory();
     const setItem = (name: string, text: string) => {
       storage.setItem(name, text);
@@ -185,26 +185,29 @@ describe('a storage', () => {
     ['keeps only the first text of a name', (text, before) => before ?? text],
     ...[100, 300, 350, 400, 450, 500].map(
       (length) =>
-        [`cuts texts at ${length} characters`, (text: string) => text.slice(0, length)] as [
+        [`truncates texts to ${length} characters`, (text: string) => text.slice(0, length)] as [
           string,
           (text: string) => string,
         ],
     ),
   ];
   const everyLevel = [431, 500].flatMap((level) => storedAfter.map((each) => [level, ...each] as const));
-  it.each(everyLevel)('with feature level %s that %s is never called reliable', async (level, _, keep) => {
-    const storage = new TextsInMemory();
-    const { keyList: _keyList, ...stores } = createTextStores({
-      getItem: storage.getItem.bind(storage),
-      removeItem: storage.removeItem.bind(storage),
-      setItem: (name, text) => storage.setItem(name, keep(text, storage.texts.get(name))),
-    });
-    const { server, registrar } = await createPhone(stores);
-    server.featureLevel = level;
-    const { code } = await registrar.sync();
-    // Enough was stored if the next start of the app finds the account.
-    const known = await createTextStores(storage).accounts.list();
-    const isKept = known.some(({ registration, device }) => (registration ?? device?.sent) !== undefined);
-    expect(code).toBe(isKept ? 'active' : 'no-storage');
-  });
+  it.each(everyLevel)(
+    'is never reported as working if it loses the registration: level %s, %s',
+    async (level, _, keep) => {
+      const storage = new TextsInMemory();
+      const { keyList: _keyList, ...stores } = createTextStores({
+        getItem: storage.getItem.bind(storage),
+        removeItem: storage.removeItem.bind(storage),
+        setItem: (name, text) => storage.setItem(name, keep(text, storage.texts.get(name))),
+      });
+      const { server, registrar } = await createPhone(stores);
+      server.featureLevel = level;
+      const { code } = await registrar.sync();
+      // Enough was stored if the next start of the app finds the account.
+      const known = await createTextStores(storage).accounts.list();
+      const isKept = known.some(({ registration, device }) => (registration ?? device?.sent) !== undefined);
+      expect(code).toBe(isKept ? 'active' : 'no-storage');
+    },
+  );
 });

@@ -10,7 +10,7 @@ async function createPhone() {
 }
 
 describe('A phone of the newer generation', () => {
-  it('registers again for a new primary key, with a push key that makes the server forward it', async () => {
+  it('registers again for a new primary key, with a new push key so that the server forwards the registration', async () => {
     const { server, registrar, publish, sealedTo, accounts } = await createPhone();
     publish({ primary: second });
     await expect(registrar.sync()).resolves.toMatchObject({ code: 'active', keySource: 'key-list' });
@@ -25,7 +25,7 @@ describe('A phone of the newer generation', () => {
     expect(server.clientDevices.rows.size).toBe(1);
   });
 
-  it('fetches the list again for a refused key and registers again in the same sync, once per list', async () => {
+  it('refetches the list after a refused key and registers again in the same sync, once per list', async () => {
     const { server, registrar, publish, clientRequests } = await withRefusal();
     await expect(registrar.sync()).resolves.toMatchObject({ code: 'active' });
     expect(clientRequests()).toBe(2);

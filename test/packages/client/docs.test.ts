@@ -23,14 +23,14 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-/** The codes in the first column of tables below a heading. */
+/** Returns the codes in the first column of the tables below a heading. */
 function codesBelow(heading: string): string[] {
   const section = page.split(/^##+ /m).find((text) => text.startsWith(heading)) ?? '';
   return [...section.matchAll(/^\| `([a-z-]+)` +\|/gm)].map((row) => row[1] ?? '');
 }
 
 describe('The page for app developers', () => {
-  it('shows exactly the example that runs here', () => {
+  it('shows exactly the example that this test runs', () => {
     const example = readFileSync(new URL('examples/push-in-an-app.ts', docs), 'utf8');
     const blocks = [...page.matchAll(/^```ts\n(.*?)^```$/gms)].map((block) => block[1]);
     expect(blocks).toEqual([example]);
@@ -42,7 +42,7 @@ describe('The page for app developers', () => {
   });
 });
 
-it('the examples for app developers type-check under strict, without types of Node', () => {
+it('the examples for app developers type-check in strict mode without Node’s types', () => {
   const folder = mkdtempSync(join(tmpdir(), 'waxwing-examples-'));
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
   const readme = readFileSync(join(root, 'README.md'), 'utf8');
@@ -68,7 +68,7 @@ it('the examples for app developers type-check under strict, without types of No
   rmSync(folder, { recursive: true });
 });
 
-it('the lines for Vite make a page register, as a phone, at the server’s own address', async () => {
+it('the Vite settings let a page register as a phone at the page’s own address', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'waxwing-vite-'));
   const behind = new FakeChatServer();
   behind.now = Date.now();
@@ -116,7 +116,7 @@ it('the lines for Vite make a page register, as a phone, at the server’s own a
   rmSync(folder, { recursive: true });
 });
 
-it('the configuration for Vite bundles the service worker into one file, which imports nothing', async () => {
+it('the Vite configuration bundles the service worker into one file without imports', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'waxwing-worker-'));
   for (const [, name = '', code = ''] of page.matchAll(
     /run by a test: worker -->\n```js\n\/\/ (\S+)\n(.*?)^```$/gms,
@@ -132,14 +132,14 @@ it('the configuration for Vite bundles the service worker into one file, which i
   expect(readdirSync(join(folder, 'public'))).toEqual(['worker.js']);
   const worker = readFileSync(join(folder, 'public/worker.js'), 'utf8');
   const listeners: string[] = [];
-  // Runs as a classic script, in which module syntax would not compile.
+  // Runs the worker as a classic script, where module syntax would not compile.
   runInNewContext(worker, { addEventListener: (type: string) => void listeners.push(type) });
   expect(listeners).toEqual(['push', 'notificationclick', 'pushsubscriptionchange']);
   rmSync(folder, { recursive: true });
 });
 
 describe('The example for app developers', () => {
-  it('registers, receives a message once, and deletes everything at sign-out', async () => {
+  it('registers, shows a message once, and deletes everything at sign-out', async () => {
     const server = new FakeChatServer();
     server.now = Date.now();
     server.addBouncerKey(2);

@@ -19,13 +19,13 @@ async function bundle(conditions: string[]) {
     },
   });
   const [output] = [result].flat();
-  if (output === undefined || !('output' in output)) throw new Error('vite has built nothing.');
+  if (output === undefined || !('output' in output)) throw new Error('vite built nothing.');
   expect(output.output).toHaveLength(1);
   return output.output[0];
 }
 
 describe('The client, bundled', () => {
-  it('is one file for browsers without imports, in particular none of Node', async () => {
+  it('is one file without imports for browsers', async () => {
     const chunk = await bundle(['@waxwing/source', 'browser']);
     expect([...chunk.imports, ...chunk.dynamicImports]).toEqual([]);
     expect(chunk.code).not.toMatch(/["']node:/);
@@ -39,7 +39,7 @@ describe('The client, bundled', () => {
     expect(chunk.moduleIds.filter((id) => id.includes('libsodium-wrappers'))).toEqual([]);
   });
 
-  it('has an export condition for React Native that leads to its entry point', async () => {
+  it('has an export condition that resolves to the entry point for React Native', async () => {
     const { default: manifest } = await import('../../../packages/client/package.json', {
       with: { type: 'json' },
     });

@@ -2,7 +2,7 @@ import type { Fetch } from '@waxwing/client';
 import { openSealed, publicKeyOf, seal } from '../../support/noble-oracle.js';
 import { ModelClientDevices, Refusal } from './model-client-devices.js';
 
-/** A registration that the stand-in's relay decrypted. */
+/** A registration that the fake relay decrypted. */
 export interface OpenedRegistration {
   readonly pushAccountId: string;
   readonly pushPublicKey: string;
@@ -24,15 +24,15 @@ export interface FakeRequest {
 }
 
 /**
- * A chat server and its relay in one, used through `fetch`. It has just enough of the chat API for a phone. Sealed
- * boxes are opened by the oracle, never by the code under test. Runs in Node and in browsers.
+ * Fake chat server with a built-in relay, used through `fetch`. Implements just enough of the chat API for a phone. The
+ * oracle opens sealed boxes, never the code under test. Runs in Node and in browsers.
  */
 export class FakeChatServer {
   readonly url = 'https://chat.example.com';
   readonly email = 'hamlet@example.com';
   readonly apiKey = 'key with spaces, ünicode & signs';
   readonly userId = 10;
-  /** Users by address; all of them have the same key. */
+  /** Users by email address; all of them have the same API key. */
   readonly users = new Map([
     [this.email, this.userId],
     ['ophelia@example.com', 11],
@@ -63,13 +63,13 @@ export class FakeChatServer {
   readonly revocations: { readonly isDirect: boolean; readonly fields: Record<string, unknown> }[] = [];
   /** Unix milliseconds of the server's clock. */
   now = Date.UTC(2026, 10, 20, 12);
-  /** Milliseconds by which the time in its answers is later than `now`. */
+  /** How far the time in responses is ahead of `now`, in milliseconds. */
   claimedLateness = 0;
-  /** Whether registrations are decided immediately. Otherwise they stay pending until `decide`. */
+  /** Whether the relay decides on registrations immediately. Otherwise they stay pending until `decide` is called. */
   relayIsUp = true;
   /** Overrides for operations, by path. An override may return `undefined` to use the normal operation. */
   readonly overrides = new Map<string, () => Response | undefined | Promise<Response>>();
-  /** The answer of `GET /mobile_push/bouncer_keys`; none by default. */
+  /** Response to `GET /mobile_push/bouncer_keys`; none by default. */
   keyList: Record<string, unknown> | undefined;
   #events: Record<string, unknown>[] = [];
   #lastEventId = -1;
@@ -113,14 +113,14 @@ export class FakeChatServer {
     return this.answer({ result: 'error', msg: `refused: ${code}`, code, ...fields }, { status, headers });
   }
 
-  /** The relay's verdict on a registration. */
+  /** Returns the relay's verdict on a registration: an error code, or `null` if the relay accepts the registration. */
   verdictOn({ bouncerPublicKey, registration }: OpenedRegistration): string | null {
     if (!this.bouncerKeys.has(bouncerPublicKey)) return 'INVALID_BOUNCER_PUBLIC_KEY';
     const age = Math.floor(this.now / 1000) - Number(registration.timestamp);
     return age > 86_400 ? 'REQUEST_EXPIRED' : null;
   }
 
-  /** Ends a device's pending state, as the relay's answer does. */
+  /** Ends a device's pending state, as the relay's response does. */
   decide(pushAccountId: string, errorCode: string | null): void {
     const status = errorCode === null ? 'active' : 'failed';
     this.devices.set(pushAccountId, { status, error_code: errorCode });
@@ -128,7 +128,7 @@ export class FakeChatServer {
     this.#emit(errorCode === null ? event : { ...event, error_code: errorCode });
   }
 
-  /** A push as FCM delivers it to the app, sealed by the oracle to the public key of the last registration. */
+  /** Returns a push as FCM delivers it to the app, sealed by the oracle to the last registration's public key. */
   pushTo(notification: Record<string, unknown> | string, ephemeralByte = 7) {
     const { pushAccountId, pushPublicKey } = this.lastRegistration;
     const plaintext = new TextEncoder().encode(
@@ -207,7 +207,7 @@ export class FakeChatServer {
   #pollEvents(lastEventId: number): Response {
     const events = this.#events.filter((event) => Number(event.id) > lastEventId);
     if (events.length === 0) {
-      // A long poll takes time. Instead of waiting, advances the test's clock.
+      // Advances the test's clock by the duration of a long poll instead of waiting.
       this.now += 45_000;
       this.#emit({ type: 'heartbeat' });
       return this.#pollEvents(lastEventId);

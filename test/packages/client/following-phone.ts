@@ -15,8 +15,8 @@ export const [builtIn, second, third, thiefKey] = [1, 2, 3, 66].map(bouncerKey) 
 ];
 
 /**
- * A phone that follows key lists. Its relay has the keys 1 to 3, and also the thief's key, to detect registrations that
- * are sealed to it.
+ * A phone that follows key lists. The phone's relay has the keys 1 to 3. The relay also has the thief's key, to detect
+ * registrations that are sealed to this key.
  */
 export async function createFollowingPhone({
   withRecovery = false,
@@ -31,7 +31,7 @@ export async function createFollowingPhone({
   const phone = await createPhone({ ...options, keyList });
   for (const byte of [2, 3, 66]) phone.server.addBouncerKey(byte);
   const now = () => Math.floor(phone.server.now / 1000);
-  /** Makes the server publish a list, issued now unless the plan says otherwise. */
+  /** Makes the server publish a list, issued now by default. */
   const publish = (
     plan: Partial<KeyListPlan> = {},
     change?: (document: Record<string, unknown>) => unknown,

@@ -5,7 +5,7 @@ import { TextsInMemory } from './texts-in-memory.js';
 import { createUpgradedPhone } from './upgraded-phone.js';
 
 describe('registrar.forget after a server was upgraded', () => {
-  it('removes the device at the server, also when it cannot be reached at first', async () => {
+  it('removes the device from the server, even if the server is unreachable at first', async () => {
     const storage = new TextsInMemory();
     const { keyList: _keyList, ...stores } = createTextStores(storage);
     const { server, client, registrar } = await createUpgradedPhone(stores);
@@ -22,7 +22,7 @@ describe('registrar.forget after a server was upgraded', () => {
     expect([...server.clientDevices.rows.values()].map(({ userId }) => userId)).toEqual([11]);
   });
 
-  it('followed by a new sign-in before the server is notified leaves the new sign-in a device of its own', async () => {
+  it('does not affect the device of a sign-in that follows before the server is notified', async () => {
     const { server, client, registrar, clientDevices, notify } = await createUpgradedPhone();
     await registrar.sync();
     server.overrides.set('/api/v1/remove_client_device', () => Promise.reject(new TypeError('fetch failed')));

@@ -28,7 +28,7 @@ describe('registrar.forget', () => {
     const { server, client } = phone;
     const { url: realmUrl, apiKey, fetch } = server;
     const ophelia = { realmUrl, userId: 11, email: 'ophelia@example.com', apiKey };
-    /** The ids in the server's DELETE requests. */
+    /** Returns the ids in the DELETE requests that the server received. */
     const told = () =>
       server.requests
         .filter((request) => request.method === 'DELETE' && request.path === path)
@@ -48,7 +48,7 @@ describe('registrar.forget', () => {
 
   const offline = () => Promise.reject(new TypeError('fetch failed'));
 
-  it('deletes the phone at the server, as the user, and keeps only the time', async () => {
+  it('deletes the phone from the server, as the user, and keeps only the time of the sign-out', async () => {
     const { server, registrar, id, told } = await registeredPhone();
     const pushAccountId = BigInt(id) as PushAccountId;
     await stores().seen.addIfNew({ pushAccountId, time: 1_800_000_000, name: 'AAAA' });
@@ -58,7 +58,7 @@ describe('registrar.forget', () => {
     expect([...texts.keys()]).toEqual(['waxwing.signed-out']);
   });
 
-  it('sends the DELETE at the next sync of any account if there was no network, even after a restart', async () => {
+  it('sends the DELETE in the next sync of any account if there was no network, even after a restart', async () => {
     const { server, registrar, id, told, restart } = await registeredPhone();
     server.overrides.set(path, offline);
     await registrar.forget();
@@ -83,10 +83,10 @@ describe('registrar.forget', () => {
   });
 
   it.each([
-    ['has no such operation', 404, 'NOT_FOUND'],
-    ['has another one there', 405, 'METHOD_NOT_ALLOWED'],
-    ['accepts the API key no more', 401, 'INVALID_API_KEY'],
-  ])('asks a server once that %s', async (_, status, code) => {
+    ['lacks the operation', 404, 'NOT_FOUND'],
+    ['has a different operation at this path', 405, 'METHOD_NOT_ALLOWED'],
+    ['no longer accepts the API key', 401, 'INVALID_API_KEY'],
+  ])('sends only one request to a server that %s', async (_, status, code) => {
     const { server, registrar, id, told, syncOther } = await registeredPhone();
     server.overrides.set(path, () => server.error(code, status));
     await registrar.forget();
@@ -96,7 +96,7 @@ describe('registrar.forget', () => {
     expect(told()).toEqual([id]);
   });
 
-  it('does not delay syncs while the server does not answer, and sends one request at a time', async () => {
+  it('does not delay syncs while the server does not respond, and sends one request at a time', async () => {
     const { server, registrar, id, told, restart } = await registeredPhone();
     server.overrides.set(path, offline);
     await registrar.forget();
@@ -113,7 +113,7 @@ describe('registrar.forget', () => {
     await vi.waitFor(() => expect(texts.has('waxwing.forgotten')).toBe(false));
   });
 
-  it('drops a damaged stored text, and syncs', async () => {
+  it('drops a damaged text of sign-outs, and does not make syncs fail', async () => {
     const { registrar, syncOther } = await registeredPhone();
     for (const text of ['[{"pushAccountId":', '{}', 'null', '[1,{"pushAccountId":"x"}]']) {
       texts.set('waxwing.forgotten', text);
@@ -125,7 +125,7 @@ describe('registrar.forget', () => {
   });
 
   it.each(['its own', "another account's"])(
-    'is finished by %s next sync if it was interrupted, and a user who signs in again stays registered',
+    'is completed by %s next sync after an interruption, and a user who signs in again stays registered',
     async (whose) => {
       const { server, registrar, id, syncOther, told, accounts } = await registeredPhone();
       const { url: realmUrl, email, apiKey, now } = server;
@@ -148,7 +148,7 @@ describe('registrar.forget', () => {
     },
   );
 
-  it('gives up after 30 days', async () => {
+  it('stops retrying after 30 days', async () => {
     const { server, registrar, id, told, syncOther } = await registeredPhone();
     server.overrides.set(path, offline);
     await registrar.forget();
@@ -168,7 +168,7 @@ describe('registrar.forget', () => {
     expect(server.requests.filter(({ method }) => method === 'DELETE')).toEqual([]);
   });
 
-  it('keeps every digit of the account’s id in the store', async () => {
+  it('does not round the account’s id in the store', async () => {
     const { forgotten } = stores();
     const pushAccountId = 9_223_372_036_854_775_807n as PushAccountId;
     const account = { pushAccountId, realmUrl: 'https://a', email: 'e', apiKey: 'k', forgottenAt: 1 };

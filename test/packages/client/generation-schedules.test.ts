@@ -2,9 +2,7 @@ import { describe, expect, it } from 'vitest';
 import fc from '../../support/fast-check.js';
 import { day, MortalPhone } from './mortal-phone.js';
 
-/**
- * Lets everything work again. Expects that the phone ends up with one active device and has shown each message once.
- */
+/** Ends all failures. Expects the phone to end up with one active device and to have shown each message once. */
 async function expectRecovery(phone: MortalPhone) {
   const { server } = phone;
   phone.isOffline = false;
@@ -24,9 +22,9 @@ async function expectRecovery(phone: MortalPhone) {
 interface Case {
   /** Feature level at which the phone registered; `undefined` if it has not registered. */
   readonly from?: number;
-  /** Feature level after that. */
+  /** Feature level from then on. */
   readonly to: number;
-  /** Makes a change before the interrupted sync. */
+  /** Change to make before the interrupted sync. */
   readonly change?: (phone: MortalPhone) => void;
   /** Whether the phone gets notifications throughout. */
   readonly isCovered: boolean;
@@ -67,7 +65,7 @@ function getStuck({ server }: MortalPhone) {
 }
 
 describe('An app that ends before any step of a sync, and starts again', () => {
-  it.each(cases)('loses and repeats no message: $name', async ({ from, to, change, isCovered }) => {
+  it.each(cases)('neither loses nor repeats a message: $name', async ({ from, to, change, isCovered }) => {
     for (let steps = 1, isWhole = false; !isWhole; steps += 1) {
       const phone = new MortalPhone();
       phone.server.featureLevel = from ?? to;
@@ -82,7 +80,7 @@ describe('An app that ends before any step of a sync, and starts again', () => {
     }
   });
 
-  it.each([431, 500])('has its device deleted at a sign-out: level %d', async (level) => {
+  it.each([431, 500])('deletes its device at a sign-out: level %d', async (level) => {
     for (let steps = 1, isWhole = false; !isWhole; steps += 1) {
       const phone = new MortalPhone();
       phone.server.featureLevel = level;
@@ -100,7 +98,7 @@ describe('An app that ends before any step of a sync, and starts again', () => {
   });
 });
 
-/** Possible actions, including their effect on what the test expects of the phone. */
+/** Possible actions. Each action also updates what the test expects of the phone. */
 const actions: Readonly<Record<string, (phone: MortalPhone, steps: number) => unknown>> = {
   sync: (phone) => phone.sync(),
   'sync, interrupted': (phone, steps) => phone.sync(steps),
@@ -156,7 +154,7 @@ const schedule = fc.array(
   { maxLength: 30, size: 'max' },
 );
 
-it('In any order of events, no message is shown twice or lost, and the phone recovers', async () => {
+it('the phone recovers, and neither repeats nor loses a message, for any order of events', async () => {
   await fc.assert(
     fc.asyncProperty(fc.constantFrom(431, 500), schedule, async (level, steps) => {
       const phone = new MortalPhone();

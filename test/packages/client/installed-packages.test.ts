@@ -48,7 +48,7 @@ function installedWith({ dependencies, optionalDependencies, ...peers }: Manifes
   return [...separate, ...required];
 }
 
-it('adds no native code to an app and runs no install script: installing the client installs these', async () => {
+it('the client installs only these packages, which add no native code and run no install script', async () => {
   const manifests = new Map<string, Manifest>();
   const toVisit = ['@waxwing/client'];
   for (const name of toVisit) {

@@ -2,7 +2,7 @@ import { ApiError, createChatApi, decodePushAccount, encodePushAccount } from '@
 import { describe, expect, it } from 'vitest';
 import { createPhone } from './phone.js';
 
-it('JSON.stringify refuses a row of the account table, so that no key is logged; encodePushAccount writes it', async () => {
+it('JSON.stringify throws for a row of the account table, so that no key is logged', async () => {
   const { registrar, accounts } = await createPhone();
   const { pushAccountId } = await registrar.sync();
   const [row] = await accounts.list();
@@ -14,7 +14,7 @@ it('JSON.stringify refuses a row of the account table, so that no key is logged;
 });
 
 describe('JSON.stringify writes', () => {
-  it('a status, with its id as decimal text', async () => {
+  it('a status, with the id as a decimal string', async () => {
     const { registrar } = await createPhone();
     const status = await registrar.sync();
     const { pushAccountId, ...others } = status;
@@ -36,7 +36,7 @@ describe('JSON.stringify writes', () => {
     });
   });
 
-  it('answers of the chat API, including refusals, and ids beyond 2^53', async () => {
+  it('responses of the chat API, including refusals and ids beyond 2^53', async () => {
     const { server, registrar } = await createPhone();
     const { pushAccountId } = await registrar.sync();
     const { url: realmUrl, email, apiKey, fetch } = server;

@@ -16,7 +16,7 @@ import { endorse, inDomain, type KeyListPlan, keyListAnswer } from './key-list-m
 
 describe('An attack on the key list fails', () => {
   /**
-   * Attacks that a phone must refuse after it has followed one good list. Each tries to make the phone use the thief's
+   * Lists that a phone must reject after it has followed a good list. Each list tries to make the phone use the thief's
    * key.
    */
   const attacks: readonly [
@@ -38,7 +38,7 @@ describe('An attack on the key list fails', () => {
       },
     ],
     [
-      'with an endorsement of another key',
+      'with an endorsement for a different key',
       'no endorsement connects its signing key to',
       {
         signer: thief,
@@ -49,7 +49,7 @@ describe('An attack on the key list fails', () => {
       },
     ],
     [
-      'with the chain in another order',
+      'with a reordered chain',
       'not a key list',
       {
         signer: thief,
@@ -64,7 +64,7 @@ describe('An attack on the key list fails', () => {
     ['with a sequence far ahead of its date', 'too far ahead', { sequence: Number.MAX_SAFE_INTEGER }],
     ['with two primary keys', 'not a key list', {}, twoPrimaries],
     ['with no primary key', 'not a key list', {}, (document) => ({ ...document, keys: [] })],
-    ['of another version', 'not a key list', {}, (document) => ({ ...document, version: 2 })],
+    ['of a different version', 'not a key list', {}, (document) => ({ ...document, version: 2 })],
     ['without signing keys', 'not a key list', {}, (document) => ({ ...document, signing_keys: [] })],
   ];
 
@@ -90,7 +90,7 @@ describe('An attack on the key list fails', () => {
     expect(sealedTo()).toEqual([second, second]);
   });
 
-  it('by a key added to a good list', async () => {
+  it('by adding a key to a good list', async () => {
     const { publish, registrar, server, sealedTo } = await createFollowingPhone();
     publish();
     const document = JSON.parse(atob(String(server.keyList?.key_list)));
@@ -105,10 +105,10 @@ describe('An attack on the key list fails', () => {
   });
 
   it.each([
-    ['that of an endorsement', 'waxwing signing key v1'],
+    ['the domain of endorsements', 'waxwing signing key v1'],
     ['none', ''],
-    ['a later one', 'waxwing key list v2'],
-  ])('by a signature from another domain: %s', async (_, domain) => {
+    ['a later version', 'waxwing key list v2'],
+  ])('by a signature for a different domain: %s', async (_, domain) => {
     const { publish, registrar, server, sealedTo } = await createFollowingPhone();
     publish({ primary: thiefKey });
     const text = atob(String(server.keyList?.key_list));
@@ -119,7 +119,7 @@ describe('An attack on the key list fails', () => {
     expect(sealedTo()).toEqual([builtIn]);
   });
 
-  it('by the signature of a list as an endorsement', async () => {
+  it('by using the signature of a list as an endorsement', async () => {
     const { publish, registrar, sealedTo } = await createFollowingPhone();
     const bytes = Uint8Array.from(atob(thief.publicKey), (character) => character.charCodeAt(0));
     publish({
@@ -177,7 +177,7 @@ describe('An attack on the key list fails', () => {
     expect(new Set(sealedTo())).toEqual(new Set([builtIn]));
   });
 
-  it('by a list from the future that would block all later ones, even if the server’s clock agrees', async () => {
+  it('by a list from the future that would block later lists, even if the server’s clock agrees', async () => {
     const { publish, registrar, server, now, sealedTo } = await createFollowingPhone();
     server.claimedLateness = 365 * day * 1000;
     publish({ primary: thiefKey, issuedAt: now() + 365 * day });
@@ -192,14 +192,14 @@ describe('An attack on the key list fails', () => {
     [-8, 'built-in', 'clock-wrong'],
     [29, 'key-list', 'clock-wrong'],
     [31, 'built-in', 'clock-wrong'],
-  ])('with a clock that is %d days off the phone uses the %s and says %s', async (days, keySource, code) => {
+  ])('and a phone whose clock is %d days off uses the %s and reports %s', async (days, keySource, code) => {
     const { publish, registrar, knobs } = await createFollowingPhone();
     knobs.clockErrorMilliseconds = days * day * 1000;
     publish();
     await expect(registrar.sync()).resolves.toMatchObject({ code, keySource });
   });
 
-  it('by any other document as a list', async () => {
+  it('by replacing the list with any other document', async () => {
     await fc.assert(
       fc.asyncProperty(fc.dictionary(fc.string(), fc.jsonValue()), fc.jsonValue(), async (fields, list) => {
         const { registrar, server, now, sealedTo } = await createFollowingPhone();

@@ -2,7 +2,7 @@ import { ed25519 } from '@noble/curves/ed25519.js';
 import { publicKeyOf, signDetached } from '../../support/noble-oracle.js';
 import { toBase64 } from './fake-chat-server.js';
 
-/** An Ed25519 key pair made of one repeated byte. */
+/** An Ed25519 key pair whose seed is one repeated byte. */
 export interface Signer {
   readonly publicKey: string;
   readonly sign: (message: Uint8Array) => string;
@@ -16,12 +16,12 @@ export function signer(seedByte: number): Signer {
   };
 }
 
-/** The public key for a bouncer private key of one repeated byte, as in `FakeChatServer.addBouncerKey`. */
+/** Returns the public key for a bouncer private key of one repeated byte, as in `FakeChatServer.addBouncerKey`. */
 export function bouncerKey(privateByte: number): string {
   return toBase64(publicKeyOf(new Uint8Array(32).fill(privateByte)));
 }
 
-/** `domain`, a NUL byte, and the content. Follows the published format, not the code under test. */
+/** Returns `domain`, a NUL byte, and the content. Implements the published format without the code under test. */
 export function inDomain(domain: string, content: Uint8Array | string): Uint8Array {
   const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : content;
   return Uint8Array.of(...new TextEncoder().encode(domain), 0, ...bytes);
@@ -70,7 +70,7 @@ export function documentOf(plan: KeyListPlan): Record<string, unknown> {
   };
 }
 
-/** The answer to a request for the key list. */
+/** Builds the response to a request for the key list. */
 export function keyListAnswer(
   plan: KeyListPlan,
   document: unknown = documentOf(plan),

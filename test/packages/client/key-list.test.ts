@@ -15,7 +15,7 @@ describe('A phone that follows key lists', () => {
     expect(sealedTo()).toEqual([second]);
   });
 
-  it('makes three requests at a sync that registers nothing, as docs/client.md says', async () => {
+  it('sends three requests in a sync that registers nothing, as docs/client.md states', async () => {
     const { server, registrar, publish } = await createFollowingPhone();
     publish();
     await registrar.sync();
@@ -28,7 +28,7 @@ describe('A phone that follows key lists', () => {
     ]);
   });
 
-  it('re-registers at the next sync after a key rotation', async () => {
+  it('re-registers in the next sync after a key rotation', async () => {
     const { publish, registrar, server, sealedTo } = await createFollowingPhone();
     publish();
     await registrar.sync();
@@ -39,7 +39,7 @@ describe('A phone that follows key lists', () => {
     expect(sealedTo()).toEqual([second, third]);
   });
 
-  it('keeps the last good list while none can be fetched, and reports it', async () => {
+  it('keeps the last good list while no list can be fetched, and reports the failure', async () => {
     const { publish, forgetList, registrar, server, knobs, sealedTo } = await createFollowingPhone();
     publish();
     await registrar.sync();
@@ -54,7 +54,7 @@ describe('A phone that follows key lists', () => {
     expect(sealedTo()).toEqual([second, second]);
   });
 
-  it('falls back to the key in the app when the last good list has expired, and reports it', async () => {
+  it('falls back to the key in the app once the last good list has expired, and reports the fallback', async () => {
     const { publish, forgetList, registrar, server, sealedTo } = await createFollowingPhone();
     publish();
     await registrar.sync();
@@ -78,7 +78,7 @@ describe('A phone that follows key lists', () => {
     expect(sealedTo()).toEqual([second]);
   });
 
-  it('keeps the newest list when two accounts fetch different ones at once', async () => {
+  it('keeps the newest list if two accounts fetch different lists concurrently', async () => {
     const { publish, client, server, store } = await createFollowingPhone();
     publish();
     const old = server.keyList;
@@ -95,7 +95,7 @@ describe('A phone that follows key lists', () => {
     expect(await store.get()).toMatchObject({ primaryPublicKey: third });
   });
 
-  it('uses the key in the app when the server forwards no list', async () => {
+  it('uses the key in the app if the server forwards no list', async () => {
     const { registrar, sealedTo } = await createFollowingPhone();
     await expect(registrar.sync()).resolves.toMatchObject({ code: 'active', keySource: 'built-in' });
     expect(sealedTo()).toEqual([builtIn]);
@@ -104,8 +104,8 @@ describe('A phone that follows key lists', () => {
   it.each([
     ['dropped', { accepted: [] }],
     ['revoked', { accepted: [], revoked: [builtIn] }],
-    ['revoked, though it is listed', { revoked: [builtIn] }],
-  ])('never falls back to the key in the app when a list has %s it', async (_, plan) => {
+    ['both revoked and listed', { revoked: [builtIn] }],
+  ])('never falls back to the key in the app after a list has %s this key', async (_, plan) => {
     const { publish, forgetList, registrar, server, sealedTo } = await createFollowingPhone();
     publish(plan);
     await registrar.sync();
@@ -115,7 +115,7 @@ describe('A phone that follows key lists', () => {
     expect(sealedTo()).toEqual([second]);
   });
 
-  it('uses the new key in the app after an update, though the last list does not have it', async () => {
+  it('uses the new key in the app after an update, although the last list does not contain this key', async () => {
     const { publish, forgetList, registrar, server, accounts, store } = await createFollowingPhone();
     publish({ accepted: [] });
     await registrar.sync();
@@ -128,7 +128,7 @@ describe('A phone that follows key lists', () => {
     expect(updated.server.lastRegistration.bouncerPublicKey).toBe(third);
   });
 
-  it('keeps a working registration when no key is usable for a new one', async () => {
+  it('keeps a working registration while no key is usable for a new registration', async () => {
     const { publish, forgetList, registrar, server, now } = await createFollowingPhone();
     publish({ accepted: [], expiresAt: now() + day });
     await registrar.sync();
@@ -151,7 +151,7 @@ describe('A phone that follows key lists', () => {
     expect(restarted.sealedTo()).toEqual([second]);
   });
 
-  it('stores plain data only, so that it round-trips through JSON', async () => {
+  it('stores only plain data, which round-trips through JSON', async () => {
     const { publish, registrar, store } = await createFollowingPhone();
     publish({ revoked: [third] });
     await registrar.sync();
@@ -188,7 +188,7 @@ describe('A refused key', () => {
     expect(sealedTo()).toEqual([second, second, second]);
   });
 
-  it('is not retried for the same list after a token change', async () => {
+  it('is not retried with the same list after a token change', async () => {
     const { publish, registrar, server, knobs, sealedTo } = await createFollowingPhone();
     publish();
     server.verdictOn = () => 'INVALID_BOUNCER_PUBLIC_KEY';
@@ -229,12 +229,12 @@ describe('The keys that are built into an app', () => {
       },
       'keyList.recoveryPublicKey',
     ],
-  ])('are refused at once when invalid: %j', async (options, name) => {
+  ])('are rejected immediately if they are invalid: %j', async (options, name) => {
     await expect(createPhone(options)).rejects.toThrow(`${name} must be base64 of 32 bytes`);
   });
 });
 
-describe('For any key lists of a relay, and any time that the phone is offline', () => {
+describe('For any key lists from a relay, and any time that the phone is offline', () => {
   it('no registration is sealed to a key that a verified list has revoked or dropped', async () => {
     const keyBytes = fc.integer({ min: 1, max: 5 });
     const step = fc.record({

@@ -18,7 +18,7 @@ const endorsedBy = (endorser: Signer, signer: Signer) => ({
 });
 const recovered = { primary: third, revoked: [relaySigner.publicKey], ...endorsedBy(recovery, nextSigner) };
 
-/** A phone that does not pin a recovery key and has followed these lists, one second apart. */
+/** Creates a phone that pins no recovery key, and makes it follow these lists, issued one second apart. */
 async function phoneThatSaw(...plans: readonly Partial<KeyListPlan>[]) {
   const phone = await createFollowingPhone();
   async function see(plan: Partial<KeyListPlan>) {
@@ -27,7 +27,7 @@ async function phoneThatSaw(...plans: readonly Partial<KeyListPlan>[]) {
     return (await phone.registrar.sync()).keySource;
   }
   for (const plan of plans) expect(await see(plan)).toBe('key-list');
-  /** The same phone after an app update. */
+  /** Returns the same phone after an app update. */
   async function updated(pins: { readonly signingPublicKey: string; readonly recoveryPublicKey?: string }) {
     const after = await createPhone({ keyList: { store: phone.store, ...pins } });
     for (const byte of [2, 3, 66]) after.server.addBouncerKey(byte);
@@ -43,26 +43,26 @@ async function phoneThatSaw(...plans: readonly Partial<KeyListPlan>[]) {
 }
 
 describe('A recovery key that the app does not pin', () => {
-  it('is used by phones that have seen it in a list: after a theft they follow the new signing key', async () => {
+  it('lets phones that have seen it in a list follow the new signing key after a theft', async () => {
     const { see, sealedTo } = await phoneThatSaw({ recovery });
     expect(await see(recovered)).toBe('key-list');
     expect(await see({ primary: thiefKey })).toBe('last-good-list');
     expect(sealedTo()).toEqual([second, third]);
   });
 
-  it('is not used by phones that saw only earlier lists, and is not learned from the list that needs it', async () => {
+  it('is not learned from the list that depends on it', async () => {
     const { see } = await phoneThatSaw({});
     expect(await see({ ...recovered, recovery })).toBe('last-good-list');
     expect(await see({ ...recovered, recovery })).toBe('last-good-list');
   });
 
-  it('is not learned from a list without a chain from the key in the app', async () => {
+  it('is not learned from a list whose chain does not start at the key in the app', async () => {
     const { see } = await phoneThatSaw({});
     expect(await see({ signer: thief, recovery: thief })).toBe('last-good-list');
     expect(await see(endorsedBy(thief, signer(102)))).toBe('last-good-list');
   });
 
-  it('is kept when a thief of the signing key names another one, revokes it, or names none', async () => {
+  it('is kept if a thief of the signing key replaces, revokes or omits it', async () => {
     const { see } = await phoneThatSaw(
       { recovery },
       { recovery: thief },
@@ -73,7 +73,7 @@ describe('A recovery key that the app does not pin', () => {
     expect(await see(recovered)).toBe('key-list');
   });
 
-  it('never takes precedence over one that the app pins from its next release on', async () => {
+  it('never takes precedence over a recovery key that the next release of the app pins', async () => {
     const { updated } = await phoneThatSaw({ recovery: thief });
     const see = await updated({
       signingPublicKey: relaySigner.publicKey,
@@ -83,7 +83,7 @@ describe('A recovery key that the app does not pin', () => {
     expect(await see(recovered)).toBe('key-list');
   });
 
-  it('is kept when an update pins the signing key that the phone follows already', async () => {
+  it('is kept if an update pins the signing key that the phone already follows', async () => {
     const pinned = { public_key: relaySigner.publicKey, endorsement: null };
     const { signer: rotated, chain } = endorsedBy(relaySigner, nextSigner);
     const { updated } = await phoneThatSaw({ recovery }, { signer: rotated, chain: [pinned, ...chain] });
@@ -94,7 +94,7 @@ describe('A recovery key that the app does not pin', () => {
     expect(await see(plan)).toBe('key-list');
   });
 
-  it('is dropped when an update pins another signing key, because the previous one may be stolen', async () => {
+  it('is dropped if an update pins another signing key, because the previous key may be stolen', async () => {
     const { updated } = await phoneThatSaw({ recovery: thief });
     const unrelated = signer(103);
     const see = await updated({ signingPublicKey: unrelated.publicKey });

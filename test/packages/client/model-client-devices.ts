@@ -28,7 +28,7 @@ export interface OpenedToken {
   readonly registration: Record<string, unknown>;
 }
 
-/** An operation's refusal, with its code and the message that stock servers use. */
+/** Refusal of an operation, with the code and message that stock servers use. */
 export class Refusal extends Error {
   readonly code: string;
   constructor(message: string, code = 'BAD_REQUEST') {
@@ -50,8 +50,8 @@ const tokenFields = ['token_kind', 'token_id', 'bouncer_public_key', 'encrypted_
 type Fields = ReadonlyMap<string, string>;
 
 /**
- * Manages the devices of the newer generation exactly as a stock server does, including the order of checks, messages,
- * no-ops and events.
+ * Model of a stock server's devices of the newer generation, including the order of checks, the messages, no-ops and
+ * events.
  */
 export class ModelClientDevices {
   readonly rows = new Map<number, ModelDevice>();
@@ -102,12 +102,12 @@ export class ModelClientDevices {
     else this.#rotateKey(id, row, fields);
   }
 
-  /** Lets the relay decide on all pending requests. */
+  /** Makes the relay decide on all pending requests. */
   runJobs(): void {
     for (const job of this.jobs.splice(0)) this.#decide(job);
   }
 
-  /** Handles a token that the relay reports as dead. Clears it only in the notified user's rows. */
+  /** Handles a token that the relay reports as dead. Clears the token only in the notified user's rows. */
   clearToken(userId: number, tokenId: string): void {
     for (const [id, row] of this.rows) {
       if (row.userId === userId && row.push_token_id === tokenId)
@@ -122,7 +122,7 @@ export class ModelClientDevices {
     );
   }
 
-  /** The data of an FCM message to a device. */
+  /** Returns the data of an FCM message to a device. */
   sealFor({ push_key: key, push_key_id }: ModelDevice, plaintext: string, nonce: Uint8Array) {
     const secret = decodePushKey(key ?? '');
     if (secret === undefined) throw new Error('The device has no key.');

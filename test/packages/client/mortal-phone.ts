@@ -16,7 +16,7 @@ export const day = 86_400_000;
 const vendorsKeepMilliseconds = 30 * day;
 const sodium = await loadWasmSodium();
 
-/** One run of the app. When no steps are left, the app has been killed, and its remaining work never happens. */
+/** One run of the app. Once no steps are left, the app is killed, and its remaining work never happens. */
 interface Life {
   stepsLeft: number;
   steps: number;
@@ -48,9 +48,7 @@ export class MortalPhone {
   readonly shown = new Map<number, number>();
   /** Messages that must be shown once they are delivered. */
   readonly owed = new Set<number>();
-  /**
-   * Whether the last sync reported that notifications are on, and nothing has happened since then that requires a sync.
-   */
+  /** Whether the last sync reported that notifications are on, and no later event requires another sync. */
   isCovered = false;
   #messageId = 0;
   #restore = () => {};
@@ -112,7 +110,7 @@ export class MortalPhone {
     if (this.isCovered) this.owed.add(messageId);
   }
 
-  /** Delivers pending pushes, newest first, because vendors do not guarantee any order. */
+  /** Delivers pending pushes, newest first: vendors guarantee no order. */
   async deliver(): Promise<void> {
     const client = await this.#client(immortal());
     const pushes = this.inFlight.splice(0).reverse();
@@ -125,7 +123,9 @@ export class MortalPhone {
     }
   }
 
-  /** Describes how the shown messages differ from the expected ones; `undefined` if they do not. */
+  /**
+   * Returns a description of how the shown messages differ from the expected messages, or `undefined` if they match.
+   */
   complaint(): string | undefined {
     for (const [id, times] of this.shown) if (times > 1) return `message ${id} was shown ${times} times`;
     if (this.inFlight.length > 0) return undefined;
@@ -229,7 +229,7 @@ export class MortalPhone {
     const fetch: Fetch = async (url, init) => {
       if (this.isOffline) throw new TypeError('fetch failed');
       const answer = await afterStep(() => this.server.fetch(url, init));
-      // The app may also be killed here, after the server has acted but before the app reads the answer.
+      // The app may also be killed here, after the server has acted but before the app reads the response.
       return afterStep(() => answer);
     };
     return createPushClient({

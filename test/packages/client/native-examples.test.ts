@@ -65,15 +65,19 @@ describe('The vectors for native code', () => {
     expect(vectors).toEqual(makeNativeVectors());
   });
 
-  it.each(vectors.pushes)('$name: the client has the expected result', async ({ push, expect: expected }) => {
-    const opened = await (await phoneWith(accounts)).open(push);
-    const found = opened.kind === 'ignored' ? { ignored: opened.reason } : { type: opened.notification.type };
-    expect(found).toEqual('ignored' in expected ? expected : { type: expected.type });
-  });
+  it.each(vectors.pushes)(
+    'give the expected result in the client: $name',
+    async ({ push, expect: expected }) => {
+      const opened = await (await phoneWith(accounts)).open(push);
+      const found =
+        opened.kind === 'ignored' ? { ignored: opened.reason } : { type: opened.notification.type };
+      expect(found).toEqual('ignored' in expected ? expected : { type: expected.type });
+    },
+  );
 });
 
 describe('The state that native code keeps', () => {
-  it('is the same as in the client', async () => {
+  it('matches the state that the client keeps', async () => {
     const { capacity, messages } = vectors.seen;
     const seen = createMemorySeenNotifications(capacity);
     const found = [];
@@ -100,12 +104,12 @@ describe('The state that native code receives', () => {
     ]);
   });
 
-  it('is refused for an account whose organization has no web address', () => {
+  it('cannot be exported for an account whose organization has no web address', () => {
     const [account] = accounts;
     expect(() => exportForExtension({ ...(account as PushAccount), realmUrl: 'chat' })).toThrow(RangeError);
   });
 
-  it('is stored where the example says, and removed at sign-out', async () => {
+  it('is stored under the name in the example, and removed at sign-out', async () => {
     const texts = new Map<string, string>();
     const keys = {
       put: async (id: string, text: string) => texts.set(id, text),
@@ -123,7 +127,7 @@ describe('The state that native code receives', () => {
     expect([...texts.values()]).toEqual([...vectors.accounts.slice(1), exportForExtension(other)]);
   });
 
-  it('is removed at sign-out, however the organization was spelled at sign-in', async () => {
+  it('is removed at sign-out, whichever spelling of the URL was used at sign-in', async () => {
     const texts = new Map<string, string>();
     const keys = {
       put: async (id: string, text: string) => texts.set(id, text),
@@ -147,7 +151,7 @@ describe('The state that native code receives', () => {
     );
   });
 
-  it('replaces the keys of an account that has a new id, under the name by which native code remembers messages', async () => {
+  it('replaces the keys of an account with a new id, under the name that native code uses for messages', async () => {
     const texts = new Map<string, string>();
     const keys = {
       put: async (owner: string, text: string) => texts.set(owner, text),
@@ -161,7 +165,7 @@ describe('The state that native code receives', () => {
     expect([...texts]).toEqual([[`${realmOrigin} ${userId}`, exportForExtension(replaced)]]);
     for (const name of ['android/OpenPush.kt', 'ios/OpenPush.swift']) {
       const source = readFileSync(new URL(name, nativeSources), 'utf8');
-      // Compares source text, because neither Kotlin nor Swift can run here.
+      // Compares source text, because this test can run neither Kotlin nor Swift.
       expect(source, name).toMatch(
         /"\$\{account.optString\("realmOrigin"\)\} \$\{account.optString\("userId"\)\}"|"\\\(realmOrigin\) \\\(userId\)"/,
       );
@@ -199,7 +203,7 @@ describe('The background handler', () => {
   });
 });
 
-/** Whether libsodium's headers are installed; otherwise prints how to install them. */
+/** Returns whether libsodium's headers are installed. If they are not, prints how to install them. */
 function hasLibsodium(): boolean {
   try {
     execFileSync('cc', ['-E', '-include', 'sodium.h', '-x', 'c', '/dev/null', '-o', '/dev/null'], {
@@ -257,7 +261,7 @@ describe.runIf(hasLibsodium())('The steps in C, on libsodium itself', () => {
     else expect(printed).toBe(`ignored: ${expected.ignored}\n`);
   });
 
-  it('reads no more than 8192 characters of a box', () => {
+  it('read at most 8192 characters of a box', () => {
     const push_account_id = shared[0]?.pushAccountId ?? '';
     const boxOf = (characters: number) => ({ push_account_id, encrypted_data: 'A'.repeat(characters) });
     expect(open(boxOf(8192))).toBe('ignored: cannot-open\n');

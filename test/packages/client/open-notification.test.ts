@@ -34,7 +34,7 @@ const message = {
 const otherId = '9007199254740993';
 const otherOrganization = 'https://other.example.com';
 
-/** A phone with the account in the vectors, and an account of a different organization. */
+/** Creates a phone with the account in the vectors, and an account of a different organization. */
 async function phone({ capacity = 2000, seen = createMemorySeenNotifications(capacity) } = {}) {
   const accounts = createMemoryPushAccountStore();
   for (const [pushAccountId, realmUrl] of [
@@ -59,7 +59,7 @@ async function phone({ capacity = 2000, seen = createMemorySeenNotifications(cap
   return { open: (push: unknown) => openNotification({ sodium, accounts, seen }, push as ReceivedPush) };
 }
 
-/** A push as a server would send it, sealed by the oracle. */
+/** Returns a push as a server would send it, sealed by the oracle. */
 function push(plaintext: unknown, ephemeralByte = 9, pushAccountId = id) {
   const text = typeof plaintext === 'string' ? plaintext : JSON.stringify(plaintext);
   const ephemeral = new Uint8Array(32).fill(ephemeralByte);
@@ -68,7 +68,7 @@ function push(plaintext: unknown, ephemeralByte = 9, pushAccountId = id) {
 }
 
 describe('What opening returns', () => {
-  it('names only the account, so that no key or token is printed with it', async () => {
+  it('identifies the account without its keys and token, so that logging cannot print them', async () => {
     const { open } = await phone();
     const opened = await open(push(message));
     expect(opened).toEqual({
@@ -85,7 +85,7 @@ describe('A received push', () => {
   it.each([
     ['FCM data', { push_account_id: id, encrypted_data: gen11.encrypted_data }],
     [
-      'APNs user info with the id as bigint',
+      'APNs user info with a bigint id',
       { push_account_id: BigInt(id), encrypted_data: gen11.encrypted_data, aps: {} },
     ],
     [
@@ -106,7 +106,7 @@ describe('A received push', () => {
     });
   });
 
-  it('opens with its padding, and with fields that this version does not know', async () => {
+  it('opens with padding and with unknown fields', async () => {
     const { open } = await phone();
     const padded = `${JSON.stringify({ ...message, invented: { later: true } })}${' '.repeat(300)}`;
     await expect(open(push(padded))).resolves.toMatchObject({
@@ -114,7 +114,7 @@ describe('A received push', () => {
     });
   });
 
-  it('is refused with an explanation when its id was rounded to a double', async () => {
+  it('is ignored with an explanation if its id was rounded to a double', async () => {
     const { open } = await phone();
     const rounded = JSON.parse(`{"push_account_id":${id},"encrypted_data":"${gen11.encrypted_data}"}`);
     await expect(open(rounded)).resolves.toMatchObject({
@@ -127,18 +127,18 @@ describe('A received push', () => {
     ['another id', { push_account_id: '5', encrypted_data: gen11.encrypted_data }, 'unknown-account'],
     ['no id', { encrypted_data: gen11.encrypted_data }, 'not-encrypted-push'],
     ['no data', { push_account_id: id }, 'not-encrypted-push'],
-    ['data that is no text', { push_account_id: id, encrypted_data: 7 }, 'not-encrypted-push'],
-    ['data that is no base64', { push_account_id: id, encrypted_data: 'a-_b' }, 'not-encrypted-push'],
+    ['data that is not a string', { push_account_id: id, encrypted_data: 7 }, 'not-encrypted-push'],
+    ['data that is not base64', { push_account_id: id, encrypted_data: 'a-_b' }, 'not-encrypted-push'],
     ['empty data', { push_account_id: id, encrypted_data: '' }, 'cannot-open'],
-    ['a box of another key', { push_account_id: id, encrypted_data: 'A'.repeat(100) }, 'cannot-open'],
+    ['a box for another key', { push_account_id: id, encrypted_data: 'A'.repeat(100) }, 'cannot-open'],
     ['another app’s push', { title: 'Sale!' }, 'not-encrypted-push'],
     ['another organization', push({ ...message, realm_url: 'https://evil.example.com' }), 'wrong-account'],
     ['another port', push({ ...message, realm_url: 'https://zulip.example.com:8443' }), 'wrong-account'],
-    ['a realm_url that is none', push({ ...message, realm_url: 'zulip.example.com' }), 'wrong-account'],
+    ['an invalid realm_url', push({ ...message, realm_url: 'zulip.example.com' }), 'wrong-account'],
     ['another user', push({ ...message, user_id: 11 }), 'wrong-account'],
     ['a type from the future', push({ ...message, type: 'call' }), 'unknown-type'],
     ['no JSON', push('hello'), 'unknown-type'],
-    ['no object', push('[]'), 'unknown-type'],
+    ['content that is not an object', push('[]'), 'unknown-type'],
   ])('is ignored with %s', async (_, received, reason) => {
     const { open } = await phone();
     await expect(open(received)).resolves.toMatchObject({ kind: 'ignored', reason });
@@ -148,7 +148,7 @@ describe('A received push', () => {
     'https://ZULIP.example.com/',
     'HTTPS://zulip.example.com:443',
     'https://zulip.example.com/realm?x#y',
-  ])('is for the account when it spells its organization %s', async (realmUrl) => {
+  ])('opens if it spells the organization’s URL as %s', async (realmUrl) => {
     const { open } = await phone();
     await expect(open(push({ ...message, realm_url: realmUrl }))).resolves.toMatchObject({
       kind: 'notification',
@@ -165,7 +165,7 @@ describe('A received push', () => {
     });
   });
 
-  it('opens once for each ciphertext of a test', async () => {
+  it('opens once for each ciphertext of a test notification', async () => {
     const { open } = await phone();
     const { realm_url, user_id, time } = message;
     const test = { type: 'test', realm_url, user_id, time };
@@ -174,7 +174,7 @@ describe('A received push', () => {
     await expect(open(push(test, 2))).resolves.toMatchObject({ kind: 'notification' });
   });
 
-  it('opens each time if it is a removal, and uses no memory of seen notifications', async () => {
+  it('opens each time if it is a removal, and is not recorded as seen', async () => {
     const { open } = await phone({ capacity: 1 });
     const { realm_url, user_id } = message;
     const remove = push({ type: 'remove', realm_url, user_id, message_ids: [45] }, 1);
@@ -185,7 +185,7 @@ describe('A received push', () => {
     await expect(open(push({ ...message, message_id: 46 }))).resolves.toMatchObject({ kind: 'notification' });
   });
 
-  it('opens for a message whose id a restored server has used again', async () => {
+  it('opens for a new message whose id a restored server has reused', async () => {
     const { open } = await phone();
     await expect(open(push(message))).resolves.toMatchObject({ kind: 'notification' });
     const later = { ...message, time: message.time + 60 };
@@ -196,7 +196,7 @@ describe('A received push', () => {
   it.each([
     ['in memory', () => createMemorySeenNotifications(20), 20],
     ['as text', () => createTextStores(new TextsInMemory()).seen, 150],
-  ])('never opens twice, however many newer ones arrived since: %s', async (_, createSeen, newer) => {
+  ])('never opens twice, however many newer pushes have arrived: %s', async (_, createSeen, newer) => {
     const { open } = await phone({ seen: createSeen() });
     const first = push(message);
     await expect(open(first)).resolves.toMatchObject({ kind: 'notification' });
@@ -207,7 +207,7 @@ describe('A received push', () => {
     await expect(open(first)).resolves.toMatchObject({ reason: 'repeat' });
   });
 
-  it('opens for each of two organizations that have the same message id and time', async () => {
+  it('opens in each of two organizations with the same message id and time', async () => {
     const { open } = await phone();
     const other = { ...message, realm_url: otherOrganization };
     await expect(open(push(message))).resolves.toMatchObject({ kind: 'notification' });
@@ -216,13 +216,13 @@ describe('A received push', () => {
     await expect(open(push(other, 9, otherId))).resolves.toMatchObject({ reason: 'repeat' });
   });
 
-  it('does not use up a message if it is for the wrong account', async () => {
+  it('does not mark a message as seen if it is for the wrong account', async () => {
     const { open } = await phone();
     await open(push({ ...message, user_id: 11 }));
     await expect(open(push(message))).resolves.toMatchObject({ kind: 'notification' });
   });
 
-  it('never throws, for any input', async () => {
+  it('never throws, whatever the input is', async () => {
     const { open } = await phone();
     const hostile = fc.oneof(
       fc.anything(),
@@ -239,7 +239,7 @@ describe('A received push', () => {
     );
   });
 
-  it('never throws, for any content that a server has sealed', async () => {
+  it('never throws, whatever content a server has sealed', async () => {
     const { open } = await phone();
     const hostile = fc.oneof(
       fc.json(),

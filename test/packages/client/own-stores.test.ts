@@ -10,7 +10,7 @@ import { describe, expect, it } from 'vitest';
 import { createFollowingPhone } from './following-phone.js';
 import { createPhone } from './phone.js';
 
-/** A store with one method that returns a value its type does not allow. */
+/** Returns a store with one method that returns a value of a wrong type. */
 function answering<Store extends object>(store: Store, name: keyof Store, answer: unknown): Store {
   return { ...store, [name]: async () => answer };
 }
@@ -52,7 +52,7 @@ describe("an app's own stores", () => {
   });
 
   const other: readonly unknown[] = [5, 'secret', { secret: 1 }, true, [null], [5]];
-  it.each(other)('are named when they list something other than accounts: %j', async (answer) => {
+  it.each(other)('are named in an error if they list anything but accounts: %j', async (answer) => {
     const lists = [
       ['accounts', { accounts: answering(createMemoryPushAccountStore(), 'list', answer) }],
       ['forgotten', { forgotten: answering(createMemoryForgottenAccountStore(), 'list', answer) }],
@@ -68,7 +68,7 @@ describe("an app's own stores", () => {
   });
 
   it.each([undefined, null, 0, 1, 'true', {}])(
-    'are named when they do not say whether a notification is new: %j',
+    'are named in an error if addIfNew does not return a boolean: %j',
     async (answer) => {
       const seen = answering(createMemorySeenNotifications(), 'addIfNew', answer);
       const { server, client, registrar } = await createPhone({ seen });
@@ -80,14 +80,14 @@ describe("an app's own stores", () => {
     },
   );
 
-  it.each([undefined, null, 7])('are named when they add an account and return %j', async (answer) => {
+  it.each([undefined, null, 7])('are named in an error if addIfAbsent returns %j', async (answer) => {
     const accounts = { ...createMemoryPushAccountStore(), addIfAbsent: async () => answer as never };
     const { registrar } = await createPhone({ accounts });
     await expect(registrar.sync()).rejects.toThrow('accounts.addIfAbsent must return an account');
   });
 
   it.each([5, '{}', {}, [], { sequence: 1 }])(
-    'lose only the list if they return %j for the key list',
+    'lose only the key list if they return %j for it',
     async (answer) => {
       const store = createMemoryKeyListStore();
       const { registrar, publish } = await createFollowingPhone({

@@ -8,12 +8,12 @@ import {
 } from '@waxwing/client';
 import { FakeChatServer } from './fake-chat-server.js';
 
-/** A phone and a stand-in for its chat server. The test can adjust both. */
+/** Creates a phone and a fake chat server. The test can adjust both. */
 export async function createPhone(options: Partial<PushClientOptions> = {}) {
   const server = new FakeChatServer();
   const bouncerPublicKey = server.addBouncerKey(1);
   const accounts = createMemoryPushAccountStore();
-  /** Milliseconds by which the phone's clock is wrong. */
+  /** `clockErrorMilliseconds`: how far the phone's clock is ahead. */
   const knobs: { token: PushToken | undefined; clockErrorMilliseconds: number } = {
     token: { tokenKind: 'fcm', token: 'fcm-token-1:APA91bExample_-' },
     clockErrorMilliseconds: 0,

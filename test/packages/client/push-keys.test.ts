@@ -5,7 +5,7 @@ const day = 86_400_000;
 const path = '/api/v1/mobile_push/register';
 
 describe('Push keys', () => {
-  it('open notifications in flight for 30 days after they were superseded, and are then destroyed', async () => {
+  it('open notifications in flight for 30 days after a newer key superseded them, and are then destroyed', async () => {
     const { server, registrar, client, clientDevices, row, device } = await createUpgradedPhone();
     await registrar.sync();
     const seal = (id: number) =>
@@ -23,7 +23,7 @@ describe('Push keys', () => {
     expect(key).toEqual(new Uint8Array(32));
   });
 
-  it('are not superseded before the server has a newer one', async () => {
+  it('are not superseded before the server has a newer key', async () => {
     const { server, registrar, row } = await createUpgradedPhone();
     await registrar.sync();
     server.now += 30 * day;
@@ -39,7 +39,7 @@ describe('Push keys', () => {
     expect((await row()).device?.pushKeys[0]?.supersededAt).toBe(server.now);
   });
 
-  it('count from the corrected clock if they were superseded in the future', async () => {
+  it('are kept for 30 days from the clock correction if their superseding time is in the future', async () => {
     const { server, knobs, registrar, row } = await createUpgradedPhone();
     await registrar.sync();
     knobs.clockErrorMilliseconds = 400 * day;

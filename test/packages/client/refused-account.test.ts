@@ -5,8 +5,8 @@ const day = 86_400_000;
 
 describe('A phone whose account the relay refuses', () => {
   /**
-   * Makes the stand-in's relay refuse registrations with a date or sequence number a day ahead, and all registrations
-   * of the victim's account.
+   * Makes the fake relay refuse all registrations of the victim's account, and registrations whose date or sequence
+   * number is a day ahead.
    */
   function guard({ server }: Phone, victim = '') {
     server.verdictOn = ({ pushAccountId, registration }) => {
@@ -20,7 +20,7 @@ describe('A phone whose account the relay refuses', () => {
   }
 
   it.each([0, 20])(
-    'recovers automatically as a new account, also with a clock %d hours ahead',
+    'recovers automatically with a new account, even if its clock is %d hours ahead',
     async (hours) => {
       const { accounts, knobs, ...phone } = await createPhone();
       knobs.clockErrorMilliseconds = hours * 3_600_000;
@@ -48,7 +48,7 @@ describe('A phone whose account the relay refuses', () => {
     expect((await accounts.list())[0]?.pushAccountId).toBe(before?.pushAccountId);
   });
 
-  it('recovers when its own clock was ahead and the relay has that sequence', async () => {
+  it('recovers if its own clock was ahead and the relay has the resulting sequence number', async () => {
     const { server: plain, ...rest } = await createPhone();
     const withoutDate = async (url: string, init: RequestInit) => {
       const answer = await plain.fetch(url, init);

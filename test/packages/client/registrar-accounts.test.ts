@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createPhone } from './phone.js';
 
 describe('A registrar', () => {
-  it('requests a test notification to this phone only', async () => {
+  it('requests a test notification for this phone only', async () => {
     const { server, registrar } = await createPhone();
     const { pushAccountId } = await registrar.sync();
     await registrar.sendTestNotification();
@@ -10,13 +10,13 @@ describe('A registrar', () => {
     expect(request?.fields.get('push_account_id')).toBe(String(pushAccountId));
   });
 
-  it('asks for no test notification before it is registered', async () => {
+  it('requests no test notification before the account is registered', async () => {
     const { server, registrar } = await createPhone();
     await expect(registrar.sendTestNotification()).rejects.toThrow('call sync first');
     expect(server.requests).toEqual([]);
   });
 
-  it('deletes the key pair at sign-out, and a registrar created at the next sign-in generates a new one', async () => {
+  it('deletes the key pair at sign-out, and the registrar of the next sign-in generates a new key pair', async () => {
     const { server, accounts, client, registrar } = await createPhone();
     await registrar.sync();
     await registrar.forget();
@@ -29,7 +29,7 @@ describe('A registrar', () => {
     expect(second?.pushAccountId).not.toBe(first?.pushAccountId);
   });
 
-  it('registers nothing after forget, also with an earlier registrar and one that is syncing', async () => {
+  it('registers nothing after forget, not even if it was created earlier or is syncing', async () => {
     const { server, accounts, client, registrar } = await createPhone();
     const { url: realmUrl, userId, email, apiKey } = server;
     const ofTokenListener = client.registrar({ realmUrl: `${realmUrl}/`, userId, email, apiKey });
@@ -69,7 +69,7 @@ describe('A registrar', () => {
     ['http://chat.example.com', 10, 'https'],
     ['chat.example.com', 10, 'absolute URL'],
     ['https://chat.example.com', 1.5, 'userId'],
-  ])('is refused for %s and user %d', async (realmUrl, userId, message) => {
+  ])('cannot be created for %s and user %d', async (realmUrl, userId, message) => {
     const { client } = await createPhone();
     expect(() => client.registrar({ realmUrl, userId, email: 'e', apiKey: 'k' })).toThrow(message);
   });

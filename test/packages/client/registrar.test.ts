@@ -71,7 +71,7 @@ describe('registrar.sync', () => {
     expect(server.registrations).toHaveLength(1);
   });
 
-  it('re-registers after 30 days, with the same id and key', async () => {
+  it('re-registers after 30 days with the same id and key', async () => {
     const { server, registrar } = await createPhone();
     await registrar.sync();
     server.now += 30 * day;
@@ -98,7 +98,7 @@ describe('registrar.sync', () => {
     ]);
   });
 
-  it('re-registers when the server has lost the device', async () => {
+  it('re-registers if the server has lost the device', async () => {
     const { server, registrar } = await createPhone();
     await registrar.sync();
     server.devices.clear();
@@ -126,7 +126,7 @@ describe('registrar.sync', () => {
     await expect(registrar.sync()).resolves.toMatchObject({ code, errorCode });
   });
 
-  it('does not retry its only key after the relay has refused it', async () => {
+  it('does not retry with its only key after the relay has refused this key', async () => {
     const { server, registrar } = await createPhone();
     server.bouncerKeys.clear();
     await expect(registrar.sync()).resolves.toMatchObject({
@@ -137,7 +137,7 @@ describe('registrar.sync', () => {
     expect(server.registrations).toHaveLength(1);
   });
 
-  it('is pending while the relay is down, and gets the result at a later call', async () => {
+  it('returns pending while the relay is down, and the result in a later call', async () => {
     const { server, registrar } = await createPhone();
     server.relayIsUp = false;
     await expect(registrar.sync()).resolves.toMatchObject({ code: 'pending' });
@@ -146,7 +146,7 @@ describe('registrar.sync', () => {
     expect(server.registrations).toHaveLength(1);
   });
 
-  it('resends a registration that has been pending for longer than a relay accepts it', async () => {
+  it('resends a registration that has been pending for longer than the relay accepts registrations', async () => {
     const { server, registrar } = await createPhone();
     server.relayIsUp = false;
     await registrar.sync({ settleTimeoutMilliseconds: 0 });
@@ -158,7 +158,7 @@ describe('registrar.sync', () => {
     expect(server.registrations).toHaveLength(2);
   });
 
-  it('re-registers when the relay says that the registration has expired', async () => {
+  it('re-registers if the relay reports the registration as expired', async () => {
     const { server, registrar } = await createPhone();
     server.verdictOn = () => (server.registrations.length === 1 ? 'REQUEST_EXPIRED' : null);
     await expect(registrar.sync()).resolves.toMatchObject({ code: 'active' });
@@ -179,7 +179,7 @@ describe('registrar.sync', () => {
     expect(server.registrations).toHaveLength(1);
   });
 
-  it('serializes the calls of two registrars of one account', async () => {
+  it('serializes the calls of two registrars for one account', async () => {
     const { server, client, accounts } = await createPhone();
     const { url: realmUrl, userId, email, apiKey } = server;
     const sync = () => client.registrar({ realmUrl, userId, email, apiKey }).sync();
@@ -231,7 +231,7 @@ describe('registrar.sync', () => {
     });
   });
 
-  it('reports that the server cannot be reached, and registers at a later call', async () => {
+  it('reports that the server cannot be reached, and registers in a later call', async () => {
     const { server, registrar } = await createPhone();
     server.overrides.set('/api/v1/register', () => Promise.reject(new TypeError('fetch failed')));
     await expect(registrar.sync()).resolves.toMatchObject({
@@ -249,7 +249,7 @@ describe('registrar.sync', () => {
     await expect(registrar.sync()).resolves.toMatchObject({ code: 'retry-later', retryAfterSeconds: 17 });
   });
 
-  it('ignores that the event queue is gone before it is deleted', async () => {
+  it('tolerates that the event queue no longer exists when sync deletes it', async () => {
     const { server, registrar } = await createPhone();
     server.overrides.set('/api/v1/events', () => server.error('BAD_EVENT_QUEUE_ID'));
     await expect(registrar.sync()).resolves.toMatchObject({ code: 'pending' });

@@ -22,11 +22,11 @@ it.each([
   ['an old subscription without a key', { oldSubscription: { options: {} } }, 0],
   ['an old subscription with a key', { oldSubscription: { options: { applicationServerKey } } }, 1],
   [
-    'a new subscription of the browser',
+    'a new subscription from the browser',
     { oldSubscription: { options: { applicationServerKey } }, newSubscription: {} },
     0,
   ],
-])('windows are notified of a changed subscription: with %s', async (_, event, subscriptions) => {
+])('the worker notifies windows of a changed subscription: with %s', async (_, event, subscriptions) => {
   const { scope, subscribed, posted } = workerScope();
   await renewSubscription(scope, event as WorkerEvents['pushsubscriptionchange']);
   expect(subscribed).toHaveLength(subscriptions);

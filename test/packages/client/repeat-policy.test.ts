@@ -11,7 +11,7 @@ const ofList = (publicKey: string, sequence: number) =>
 const minute = 60_000;
 const day = 86_400_000;
 
-it('repeats a refused key once for each key list, and tries every other key', () => {
+it('isWorthRepeating allows a refused key once per key list, and any other key', () => {
   const isWorth = (publicKey: string, sequence: number) => {
     const key = ofList(publicKey, sequence);
     return isWorthRepeating({ sent, errorCode: refused, key, now: 0, retryNow: false });
@@ -19,7 +19,7 @@ it('repeats a refused key once for each key list, and tries every other key', ()
   expect([isWorth('one', 7), isWorth('one', 8), isWorth('two', 7)]).toEqual([false, true, true]);
 });
 
-it('doubles the wait for each repeat of one cause, up to six hours', () => {
+it('repeatDelaySeconds doubles for each repeat of one cause, up to six hours', () => {
   let failed = { ...sent };
   const waits: number[] = [];
   for (let tries = 0; tries < 11; tries += 1) {
@@ -32,11 +32,11 @@ it('doubles the wait for each repeat of one cause, up to six hours', () => {
   expect(wait('BAD_REQUEST', ofList('two', 8))).toBe(0);
   expect(wait('REQUEST_EXPIRED')).toBe(0);
   expect(wait('BAD_REQUEST', ofList('one', 7), 3600_000)).toBe(18_000);
-  // The phone's clock was a year ahead, and has been corrected.
+  // The phone's clock was a year ahead when the repeat was recorded, and has been corrected.
   expect(wait('BAD_REQUEST', ofList('one', 7), -365 * day)).toBe(0);
 });
 
-it('stores the count, and registers earlier if the stored count is damaged', () => {
+it('the repeat count is stored, and dropped if it is damaged', () => {
   const { repeats } = countRepeat(sent, 'BAD_REQUEST', 5);
   const account: PushAccount = {
     pushAccountId: 5n as never,
@@ -65,7 +65,7 @@ describe.each([431, 500])('A phone whose registration always fails, level %d', (
   }
 
   it.each(['BAD_REQUEST', 'REQUEST_EXPIRED', 'SOMETHING_NEW'])(
-    'repeats it at most thirty times on the first day, then four times, if the app syncs every minute: %s',
+    'repeats at most 30 times on the first day, and 4 times a day from then on, with a sync per minute: %s',
     async (errorCode) => {
       const { server, registrar, registered } = await failingPhone(errorCode);
       const syncForADay = async () => {
@@ -78,12 +78,12 @@ describe.each([431, 500])('A phone whose registration always fails, level %d', (
         return registered() - before;
       };
       expect(await syncForADay()).toBeLessThanOrEqual(30);
-      // A sync renews the date of an expired registration, up to three times.
+      // A sync sends an expired registration up to three times, each time with a new date.
       expect(await syncForADay()).toBeLessThanOrEqual(errorCode === 'REQUEST_EXPIRED' ? 12 : 4);
     },
   );
 
-  it('repeats it at once the first time, and then says when to call again', async () => {
+  it('repeats immediately the first time, and then reports when to call again', async () => {
     const { server, registrar, registered } = await failingPhone();
     expect(await registrar.sync()).toMatchObject({ code: 'failed', retryAfterSeconds: 60 });
     expect(registered()).toBe(2);
@@ -96,7 +96,7 @@ describe.each([431, 500])('A phone whose registration always fails, level %d', (
     expect(registered()).toBe(3);
   });
 
-  it('repeats it at once for the user, for another token, and for another cause', async () => {
+  it('repeats immediately for the user, for another token, and for another cause', async () => {
     const { server, knobs, registrar, registered } = await failingPhone();
     await registrar.sync();
     await registrar.sync({ retryNow: true });

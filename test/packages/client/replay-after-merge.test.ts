@@ -5,7 +5,7 @@ import { sealSecretBox } from '../../support/noble-oracle.js';
 import { createPhone } from './phone.js';
 import { TextsInMemory } from './texts-in-memory.js';
 
-/** A message as FCM delivers it, encrypted with a push key. */
+/** Returns a message as FCM delivers it, encrypted with a push key. */
 function push({ pushKeyId, key }: PushKey, realm_url: string, message_id: number) {
   const message = {
     type: 'message',
@@ -45,20 +45,23 @@ describe.each([
   it.each([
     ['first', -1n],
     ['second', 1n],
-  ])('is not opened again after its row was merged with another: as the %s', async (_order, difference) => {
-    const { accounts, client, registrar, row, key, url } = await registered();
-    const otherKey = { ...key, pushKeyId: 77 as PushKeyId, key: new Uint8Array(32).fill(9) };
-    const pushAccountId = (row.pushAccountId + difference) as PushAccountId;
-    await accounts.put({ ...row, pushAccountId, device: { pushKeys: [otherKey] } });
-    const pushes = [push(key, url, 1), push(otherKey, url, 2)];
-    for (const each of pushes) expect(await client.open(each)).toMatchObject(shown);
-    await registrar.sync();
-    expect(await accounts.list()).toHaveLength(1);
-    for (const each of pushes) expect(await client.open(each)).toMatchObject(repeat);
-    expect(await client.open(push(key, url, 3))).toMatchObject(shown);
-  });
+  ])(
+    'is not opened again after its row was merged with another row: as the %s',
+    async (_order, difference) => {
+      const { accounts, client, registrar, row, key, url } = await registered();
+      const otherKey = { ...key, pushKeyId: 77 as PushKeyId, key: new Uint8Array(32).fill(9) };
+      const pushAccountId = (row.pushAccountId + difference) as PushAccountId;
+      await accounts.put({ ...row, pushAccountId, device: { pushKeys: [otherKey] } });
+      const pushes = [push(key, url, 1), push(otherKey, url, 2)];
+      for (const each of pushes) expect(await client.open(each)).toMatchObject(shown);
+      await registrar.sync();
+      expect(await accounts.list()).toHaveLength(1);
+      for (const each of pushes) expect(await client.open(each)).toMatchObject(repeat);
+      expect(await client.open(push(key, url, 3))).toMatchObject(shown);
+    },
+  );
 
-  it('is not opened again by an account that replaces one whose registrations the relay refuses', async () => {
+  it('is not opened again by the replacement of an account whose registrations the relay refuses', async () => {
     const { server, accounts, client, registrar, row, key, url } = await registered();
     expect(await client.open(push(key, url, 1))).toMatchObject(shown);
     server.featureLevel = 431;

@@ -4,7 +4,10 @@ import { createPhone } from './phone.js';
 
 const token = (name: string): PushToken => ({ tokenKind: 'fcm', token: name });
 
-/** A phone, and a second phone with a restored copy of the first one's account store. Both use the same server. */
+/**
+ * Creates a phone, and a second phone with a restored copy of the first phone's account store. Both use the same
+ * server.
+ */
 async function restored() {
   const first = await createPhone();
   const { server, bouncerPublicKey } = first;
@@ -25,7 +28,7 @@ async function restored() {
   return { server, first, second: { accounts, registrar } };
 }
 
-it('the later registration of two phones with a copied account store is active, and the other phone still says active', async () => {
+it('two phones with a copied account store both report active, but only the later registration is', async () => {
   const { server, first, second } = await restored();
   server.now += 1000;
   await expect(second.registrar.sync()).resolves.toMatchObject({ code: 'active' });
@@ -37,7 +40,7 @@ it('the later registration of two phones with a copied account store is active, 
   expect(server.registrations).toHaveLength(2);
 });
 
-it('two phones with a copied account store both get notifications once the restored store was emptied', async () => {
+it('two phones with a copied account store both get notifications after the copy was emptied', async () => {
   const { server, first, second } = await restored();
   for (const { pushAccountId } of await second.accounts.list()) await second.accounts.remove(pushAccountId);
   for (const { registrar } of [second, first]) {

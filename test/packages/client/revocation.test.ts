@@ -12,7 +12,7 @@ const serverPath = '/api/v1/mobile_push/revoke';
 const offline = () => Promise.reject(new TypeError('fetch failed'));
 const notFoundPage = () => new Response('<!doctype html><h1>Not Found</h1>', { status: 404 });
 
-/** A phone that is registered with a server of this feature level. */
+/** Creates a phone that is registered with a server of this feature level. */
 async function registeredPhone(level: number, options: Partial<PushClientOptions> = {}) {
   const storage = new TextsInMemory();
   const { keyList: _keyList, ...stores } = createTextStores(storage);
@@ -31,7 +31,7 @@ it.each([
   [431, (id: string) => ({ push_account_id: id })],
   [500, () => ({ token_id: modelTokenId(token) })],
 ])(
-  'forget has the relay end the registration of its generation, through the server: level %d',
+  'forget revokes the registration of its generation at the relay, through the server: level %d',
   async (level, named) => {
     const { server, registrar, id, isDone } = await registeredPhone(level);
     server.now += 5000;
@@ -45,7 +45,7 @@ it.each([
   },
 );
 
-it('forget also sends it to the relay itself, without credentials, if the app names the relay', async () => {
+it('forget also sends the revocation directly to the relay, without credentials, if relayUrl is set', async () => {
   const { server, registrar, isDone } = await registeredPhone(500, { relayUrl });
   await registrar.forget();
   expect(server.revocations.map(({ isDirect }) => isDirect).sort()).toEqual([false, true]);
@@ -54,7 +54,7 @@ it('forget also sends it to the relay itself, without credentials, if the app na
   expect(isDone()).toBe(true);
 });
 
-it('a sign-in in the same second as the sign-out is not ended by its revocation', async () => {
+it('a revocation does not end a sign-in in the same second as the sign-out', async () => {
   const { server, client, registrar } = await registeredPhone(500);
   await registrar.forget();
   const { url: realmUrl, userId, email, apiKey } = server;
@@ -71,7 +71,7 @@ it('a server that ignores the sign-out cannot stop the phone from ending its reg
   expect(server.clientDevices.rows.size).toBe(1);
   expect(server.revocations).toMatchObject([{ isDirect: true }]);
   expect(isDone()).toBe(false);
-  // The sign-out is also complete if the server no longer knows the API key.
+  // The sign-out is also complete for a server that no longer knows the API key.
   server.overrides.clear();
   server.overrides.set(serverPath, () => server.error('INVALID_API_KEY', 401));
   const { url: realmUrl, apiKey } = server;
@@ -79,24 +79,27 @@ it('a server that ignores the sign-out cannot stop the phone from ending its reg
   await expect.poll(isDone).toBe(true);
 });
 
-it.each([serverPath, directPath])('an unreachable host is retried at the next sync: %s', async (path) => {
-  const { server, client, registrar, storage, isDone } = await registeredPhone(431, { relayUrl });
-  server.overrides.set(path, offline);
-  await registrar.forget();
-  expect(isDone()).toBe(false);
-  expect(storage.texts.get('waxwing.forgotten')).not.toContain(token);
-  server.overrides.clear();
-  const sent = server.revocations.length;
-  const { url: realmUrl, apiKey } = server;
-  await client.registrar({ realmUrl, userId: 11, email: 'ophelia@example.com', apiKey }).sync();
-  await expect.poll(isDone).toBe(true);
-  const isDirect = path === directPath;
-  expect(server.revocations.slice(sent)).toEqual(
-    expect.arrayContaining([expect.objectContaining({ isDirect })]),
-  );
-});
+it.each([serverPath, directPath])(
+  'a revocation to an unreachable host is retried in the next sync: %s',
+  async (path) => {
+    const { server, client, registrar, storage, isDone } = await registeredPhone(431, { relayUrl });
+    server.overrides.set(path, offline);
+    await registrar.forget();
+    expect(isDone()).toBe(false);
+    expect(storage.texts.get('waxwing.forgotten')).not.toContain(token);
+    server.overrides.clear();
+    const sent = server.revocations.length;
+    const { url: realmUrl, apiKey } = server;
+    await client.registrar({ realmUrl, userId: 11, email: 'ophelia@example.com', apiKey }).sync();
+    await expect.poll(isDone).toBe(true);
+    const isDirect = path === directPath;
+    expect(server.revocations.slice(sent)).toEqual(
+      expect.arrayContaining([expect.objectContaining({ isDirect })]),
+    );
+  },
+);
 
-it('a refusal is final: a stock server does not know the request, and a relay may have retired the key', async () => {
+it('a refused revocation is not retried, whether by a stock server or by a relay that retired the key', async () => {
   const { server, registrar, isDone } = await registeredPhone(500, { relayUrl });
   server.overrides.set(serverPath, () => server.error('NOT_FOUND', 404));
   server.bouncerKeys.clear();
@@ -105,7 +108,7 @@ it('a refusal is final: a stock server does not know the request, and a relay ma
   expect(isDone()).toBe(true);
 });
 
-it('a stock server that answers with an HTML 404 is asked once', async () => {
+it('a stock server that responds with an HTML 404 gets only one request', async () => {
   const { server, registrar, storage, isDone } = await registeredPhone(500);
   server.overrides.set(serverPath, notFoundPage);
   await registrar.forget();
@@ -113,7 +116,7 @@ it('a stock server that answers with an HTML 404 is asked once', async () => {
   expect([isDone(), storage.texts.get('waxwing.forgotten')]).toEqual([true, undefined]);
 });
 
-it('a sign-out stays stored while the removal is answered with an HTML page', async () => {
+it('a sign-out stays stored while the response to the removal is an HTML page', async () => {
   const { server, registrar, isDone } = await registeredPhone(500);
   for (const path of [serverPath, '/api/v1/remove_client_device']) server.overrides.set(path, notFoundPage);
   await registrar.forget();
@@ -131,7 +134,7 @@ it('an account that moves to the newer generation ends both of its registrations
   );
 });
 
-it('a token that another account of the organization uses on the phone is not revoked until that one signs out', async () => {
+it('a token that two accounts of an organization share on a phone is revoked when both have signed out', async () => {
   const { server, client, registrar } = await registeredPhone(500);
   const { url: realmUrl, apiKey } = server;
   const other = client.registrar({ realmUrl, userId: 11, email: 'ophelia@example.com', apiKey });
@@ -166,7 +169,7 @@ it('a token whose device another account has adopted after its row was lost is n
   expect(server.revocations).toEqual([]);
 });
 
-it('a revocation is dated no earlier than the registration, also on a phone whose clock is behind', async () => {
+it('a revocation is dated no earlier than the registration, even on a phone whose clock is behind', async () => {
   const { server, registrar, knobs } = await registeredPhone(431);
   knobs.clockErrorMilliseconds = -20 * 3_600_000;
   await registrar.forget();
@@ -182,7 +185,7 @@ it('no revocation is sent for an account without a registration or an organizati
   expect(server.requestsTo('mobile_push/revoke')).toEqual([]);
 });
 
-it('a stored sign-out keeps its revocations, and drops only damaged ones', async () => {
+it('a stored sign-out keeps its revocations, and drops only damaged revocations', async () => {
   const storage = new TextsInMemory();
   const stored = () => createTextStores(storage).forgotten;
   const revocations: SealedRevocation[] = [{ bouncerPublicKey: 'k', encryptedPushRevocation: 's' }];
@@ -206,7 +209,7 @@ it('a stored sign-out keeps its revocations, and drops only damaged ones', async
 });
 
 it.each(['push.example.com', 'http://push.example.com', 'https://push.example.com?x'])(
-  '%s is refused as the address of the relay',
+  '%s is rejected as the relay’s URL',
   async (wrong) => {
     await expect(createPhone({ relayUrl: wrong })).rejects.toThrow(/^relayUrl must /);
   },

@@ -42,7 +42,7 @@ describe('A sealed registration', () => {
   });
 
   it.each(['', 'AAAA', 'not base64', `${vectors.bouncer_public_key}\n`, `${'A'.repeat(43)}=`])(
-    'is refused for the key “%s”',
+    'cannot be sealed to the key “%s”',
     (key) => {
       const registration = buildRegistration({ tokenKind: 'fcm', token: 't' }, { timestamp: 1 });
       expect(() => sealRegistration(sodium, registration, key)).toThrow(RangeError);
@@ -51,7 +51,7 @@ describe('A sealed registration', () => {
 });
 
 describe('A registration', () => {
-  it('names its organization, and is refused when it names an invalid one', () => {
+  it('names its organization, and is rejected if the organization is invalid', () => {
     const audience = '9aa61d0b-8ce5-488d-8e9e-fedc346e6836';
     const registration = buildRegistration({ tokenKind: 'fcm', token: 't' }, { timestamp: 1, audience });
     expect(registration).toEqual({ tokenKind: 'fcm', token: 't', timestamp: 1, audience });
@@ -69,7 +69,7 @@ describe('A registration', () => {
     ['an empty token', { tokenKind: 'fcm', token: '' }],
     ['a token of 4097 characters', { tokenKind: 'fcm', token: 'x'.repeat(4097) }],
     ['an APNs token that is not hexadecimal', { tokenKind: 'apns', token: 'xyz', iosAppId: 'a.b' }],
-    ['a bundle id that is none', { tokenKind: 'apns', token: '00ff', iosAppId: 'a_b' }],
+    ['an invalid bundle id', { tokenKind: 'apns', token: '00ff', iosAppId: 'a_b' }],
   ] as const)('is not built with %s', (_, pushToken) => {
     expect(() => buildRegistration(pushToken, { timestamp: 1 })).toThrow(RangeError);
   });

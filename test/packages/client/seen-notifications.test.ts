@@ -39,29 +39,29 @@ describe.each(kinds)('The record of seen notifications, %s', (_, capacity, creat
     expect(await addAll(seen, all)).toEqual([false, false, false, false]);
   });
 
-  it('accepts older notifications while there is room, and newer ones always', async () => {
+  it('accepts older notifications while there is room, and always accepts newer notifications', async () => {
     const seen = createSeen();
     await addAll(seen, upTo(capacity - 1));
     expect(await addAll(seen, [message(-5), message(-5), message(capacity)])).toEqual([true, false, true]);
   });
 
-  it('refuses a notification that is not newer than the newest evicted one, since it may be a replay', async () => {
+  it('rejects a notification that is not newer than the newest evicted notification, as a possible replay', async () => {
     const seen = createSeen();
     await addAll(seen, upTo(capacity + 1));
     const answers = await addAll(seen, [message(-1), message(0), message(0, 'BBBB'), message(1)]);
     expect(answers).toEqual([false, false, false, false]);
-    // The message with time 1 is known by its name. A different message with the same time is new.
+    // The message with time 1 and this name is known. A message with the same time and another name is new.
     expect(await addAll(seen, [message(1, 'BBBB'), message(1, 'CCCC')])).toEqual([true, false]);
   });
 
-  it('accepts later ones after one from a clock far ahead', async () => {
+  it('accepts later notifications after a notification from a clock far ahead', async () => {
     const seen = createSeen();
     const future = message(Number.MAX_SAFE_INTEGER);
     expect(await addAll(seen, [future, ...upTo(3 * capacity)])).not.toContain(false);
     expect(await seen.addIfNew(future)).toBe(false);
   });
 
-  it('keeps the notifications of one account, however many another one gets', async () => {
+  it('keeps the notifications of one account, however many another account gets', async () => {
     const seen = createSeen();
     await seen.addIfNew(message(7, 'AAAA', other));
     await addAll(seen, upTo(3 * capacity));
@@ -108,7 +108,7 @@ describe.each(kinds)('The record of seen notifications, %s', (_, capacity, creat
   });
 });
 
-describe('Any sequence that a relay delivers, repeats and reorders', () => {
+describe('In any sequence that a relay delivers, repeats and reorders', () => {
   const capacity = 4;
   const delivery = (start: number) =>
     fc.record({
@@ -118,7 +118,7 @@ describe('Any sequence that a relay delivers, repeats and reorders', () => {
     });
   const deliveries = fc.array(delivery(0), { maxLength: 60 });
 
-  it('is shown at most once, and dropped only when too many newer ones came first', async () => {
+  it('a notification is shown at most once, and dropped only after too many newer notifications', async () => {
     await fc.assert(
       fc.asyncProperty(deliveries, async (delivered) => {
         const seen = createMemorySeenNotifications(capacity);
@@ -137,7 +137,7 @@ describe('Any sequence that a relay delivers, repeats and reorders', () => {
     );
   });
 
-  it('gives the same results with text stores that restart at any time', async () => {
+  it('text stores give the same results, even if the app restarts at any time', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(delivery(textCapacity - 6), { maxLength: 30 }), async (delivered) => {
         const storage = new TextsInMemory();
@@ -165,7 +165,7 @@ describe('The record of seen notifications as text', () => {
       await seen.addIfNew(message(now + index, '+/+/'));
     const [[name, text] = ['', '']] = storage.texts;
     expect([...storage.texts.keys()]).toEqual([`waxwing.seen.${one}`]);
-    // All kinds of storage allow these characters in a name.
+    // All supported storages allow these characters in names.
     expect(name).toMatch(/^[\w.-]+$/);
     expect(text.length).toBeLessThanOrEqual(2048);
     expect(text.split(' ')).toHaveLength(3 + textCapacity);
@@ -180,7 +180,7 @@ describe('The record of seen notifications as text', () => {
     'v1 zzzzzzzzzzzzzzzzz :: x:y:z 1:',
     'v1 - 2:AAAA\u0000',
     '[object Object]',
-  ])('may be damaged as in %j, and notifications still arrive', async (text) => {
+  ])('lets notifications arrive even if it is damaged: %j', async (text) => {
     const storage = new TextsInMemory();
     storage.texts.set('waxwing.seen', text);
     storage.texts.set(`waxwing.seen.${one}`, text);
@@ -194,7 +194,7 @@ describe('The record of seen notifications as text', () => {
     ['a watermark later than all entries', 'v1 zzzzzzz tro8zk:AAAA tro8zl:BBBB', [false, false, true]],
     ['an entry earlier than the watermark', 'v1 tro8zk 1:AAAA tro8zl:BBBB', [false, false, true]],
     ['an unreadable watermark', 'v1 ?ro8zj tro8zk:AAAA tro8zl:BBBB', [false, false, true]],
-  ])('may have %s: new notifications and replay protection still work', async (_, text, expected) => {
+  ])('keeps working with %s, for new notifications and for replays', async (_, text, expected) => {
     const storage = new TextsInMemory();
     storage.texts.set(`waxwing.seen.${one}`, text);
     const { seen, accounts } = createTextStores(storage);

@@ -3,14 +3,14 @@ import { describe, expect, it } from 'vitest';
 import fc from '../../support/fast-check.js';
 
 describe('The server clock', () => {
-  it('is the device’s clock until an answer has a date', () => {
+  it('equals the device’s clock until a response has a date', () => {
     const clock = createServerClock(() => 1_000_000);
     clock.learn(null, 0, 0);
     clock.learn('not a date', 0, 0);
     expect(clock.now()).toBe(1_000_000);
   });
 
-  it('is within half a second and half the round trip of the server’s, however wrong the device’s is', () => {
+  it('differs from the server’s by at most half a second plus half the round trip', () => {
     const years = 20 * 365 * 86_400_000;
     fc.assert(
       fc.property(

@@ -8,14 +8,14 @@ import { createUpgradedPhone, messageOf } from './upgraded-phone.js';
 const day = 86_400_000;
 const path = '/api/v1/mobile_push/register';
 
-/** A phone that registered in the older generation, with a server that has been upgraded since. */
+/** Creates a phone that registered in the older generation with a server that has since been upgraded. */
 async function registeredBefore() {
   const phone = await createUpgradedPhone();
   phone.server.featureLevel = 431;
   await phone.registrar.sync();
   phone.server.featureLevel = 500;
   const former = phone.server.lastRegistration.pushAccountId;
-  /** Ids of the older generation's registrations that the phone deleted. */
+  /** Returns the ids of the older generation's registrations that the phone deleted. */
   const deleted = () =>
     phone.server.requests
       .filter((request) => request.method === 'DELETE' && request.path === path)
@@ -24,7 +24,7 @@ async function registeredBefore() {
 }
 
 describe('When a server is upgraded', () => {
-  it('the phone registers in the newer generation, and only then has the previous registration deleted', async () => {
+  it('the phone registers in the newer generation, and only then deletes the previous registration', async () => {
     const { server, registrar, former, deleted, device, row } = await registeredBefore();
     await expect(registrar.sync()).resolves.toMatchObject({ code: 'active' });
     expect(device().push_token_id).not.toBeNull();
@@ -38,7 +38,7 @@ describe('When a server is upgraded', () => {
     expect(deleted()).toHaveLength(1);
   });
 
-  it('notifications sealed to the old key pair open for 30 days, and then the pair is destroyed', async () => {
+  it('the phone opens notifications for the old key pair for 30 days, and then destroys the pair', async () => {
     const { server, client, registrar, row } = await registeredBefore();
     const inFlight = [1, 2].map((id) => server.pushTo(messageOf(id, server.url), id));
     await registrar.sync();
@@ -53,7 +53,7 @@ describe('When a server is upgraded', () => {
     expect(keyPair.privateKey).toEqual(new Uint8Array(32));
   });
 
-  it('a message that comes in both generations is shown once', async () => {
+  it('a message that arrives in both generations is shown once', async () => {
     const { server, client, registrar, notify } = await registeredBefore();
     const former = server.pushTo(messageOf(7, server.url));
     await registrar.sync();
@@ -61,7 +61,7 @@ describe('When a server is upgraded', () => {
     await expect(client.open(former)).resolves.toMatchObject({ reason: 'repeat' });
   });
 
-  it('the previous registration stays in force until the relay has decided on the new one', async () => {
+  it('the previous registration stays active until the relay has decided on the new registration', async () => {
     const { server, registrar, deleted, clientDevices, row } = await registeredBefore();
     server.relayIsUp = false;
     await expect(registrar.sync()).resolves.toMatchObject({
@@ -81,7 +81,7 @@ describe('When a server is upgraded', () => {
     expect(deleted()).toHaveLength(1);
   });
 
-  it('the previous registration stays if the relay refuses the new one', async () => {
+  it('the previous registration stays active if the relay refuses the new registration', async () => {
     const { server, registrar, deleted } = await registeredBefore();
     server.verdictOn = () => 'BAD_REQUEST';
     await expect(registrar.sync()).resolves.toMatchObject({ code: 'active', errorCode: 'BAD_REQUEST' });
@@ -89,9 +89,9 @@ describe('When a server is upgraded', () => {
   });
 
   it.each([
-    ['without a network', () => Promise.reject(new TypeError('fetch failed'))],
+    ['that is unreachable', () => Promise.reject(new TypeError('fetch failed'))],
     ['that is busy', undefined],
-  ])('the deletion is tried again after a server %s', async (_, answer) => {
+  ])('the phone retries the deletion on a server %s', async (_, answer) => {
     const { server, registrar, deleted } = await registeredBefore();
     const isDelete = () => server.requests.at(-1)?.method === 'DELETE';
     const refuse = () => answer?.() ?? server.error('RATE_LIMIT_HIT', 429);
@@ -121,7 +121,7 @@ describe('When a server is downgraded', () => {
     await registrar.sync();
     const [{ key, pushKeyId } = { key: new Uint8Array(), pushKeyId: 0 }] =
       (await row()).device?.pushKeys ?? [];
-    /** A push that the server has encrypted with the only push key. */
+    /** Returns a push that the server has encrypted with the only push key. */
     const pushTo = (messageId: number, to: ModelDevice) =>
       clientDevices.sealFor(
         to,
@@ -146,7 +146,7 @@ describe('When a server is downgraded', () => {
     );
   });
 
-  it('notifications sealed with its push keys open for 30 days, and then the keys are destroyed', async () => {
+  it('the phone opens notifications for its push keys for 30 days, and then destroys the keys', async () => {
     const { server, client, registrar, row, inFlight, key } = await downgradedPhone();
     server.now += 30 * day - 1;
     await registrar.sync();
@@ -158,7 +158,7 @@ describe('When a server is downgraded', () => {
     expect(key).toEqual(new Uint8Array(32));
   });
 
-  it('notifications sealed with its push keys open even after a change of the account', async () => {
+  it('the phone opens notifications for its push keys even after the account was replaced', async () => {
     const { server, client, registrar, inFlight } = await downgradedPhone();
     server.verdictOn = () => (server.registrations.length < 4 ? 'REQUEST_EXPIRED' : null);
     server.devices.clear();
@@ -167,7 +167,7 @@ describe('When a server is downgraded', () => {
     await expect(client.open(inFlight[0] ?? '')).resolves.toMatchObject({ kind: 'notification' });
   });
 
-  it('the phone keeps its device and its key, if it is only for one response in the middle of an upgrade', async () => {
+  it('the phone keeps its device and key if only one response in the middle of an upgrade is older', async () => {
     const { server, client, registrar, clientDevices, device, notify, inFlight, pushKeyId } =
       await downgradedPhone();
     server.featureLevel = 500;
@@ -189,18 +189,21 @@ describe('When a server is downgraded', () => {
     expect(await client.open(last)).toMatchObject({ kind: 'notification' });
   });
 
-  it.each([431, 500])('an answer without a level does not move accounts: level %d', async (level) => {
-    const { server, registrar, row } = await createUpgradedPhone();
-    server.featureLevel = level;
-    await registrar.sync();
-    const before = await row();
-    server.tellsFeatureLevel = false;
-    await expect(registrar.sync()).resolves.toMatchObject({ code: 'active' });
-    expect(await row()).toEqual(before);
-    expect(server.requestsTo('mobile_push/register')).toHaveLength(1);
-  });
+  it.each([431, 500])(
+    'a response without a feature level does not move accounts: level %d',
+    async (level) => {
+      const { server, registrar, row } = await createUpgradedPhone();
+      server.featureLevel = level;
+      await registrar.sync();
+      const before = await row();
+      server.tellsFeatureLevel = false;
+      await expect(registrar.sync()).resolves.toMatchObject({ code: 'active' });
+      expect(await row()).toEqual(before);
+      expect(server.requestsTo('mobile_push/register')).toHaveLength(1);
+    },
+  );
 
-  it('the phone registers under a new id, if its former key pair was destroyed', async () => {
+  it('the phone registers with a new id if its former key pair was destroyed', async () => {
     const { server, registrar, row, former } = await registeredBefore();
     const restored = new Map(server.devices);
     await registrar.sync();
@@ -215,8 +218,8 @@ describe('When a server is downgraded', () => {
   });
 });
 
-describe('The store', () => {
-  it('from an app version without the newer generation opens, and that version can read one from after it', async () => {
+describe('The account store', () => {
+  it('is compatible with app versions without the newer generation, in both directions', async () => {
     const storage = new TextsInMemory();
     const { accounts, seen } = createTextStores(storage);
     const { server, registrar } = await createPhone({ accounts, seen });
@@ -226,7 +229,7 @@ describe('The store', () => {
     server.featureLevel = 500;
     await registrar.sync();
     const after = JSON.parse(storage.texts.get('waxwing.accounts') ?? '') as Record<string, unknown>;
-    // The fields that older versions require are still there.
+    // The fields that older versions require are still present.
     expect(Object.keys(after)).toEqual(
       expect.arrayContaining(['pushAccountId', 'realmUrl', 'userId', 'publicKey', 'privateKey']),
     );

@@ -31,7 +31,7 @@ function slowStorage(texts: Map<string, string>): TextStorage {
   };
 }
 
-/** An account table in the app's own database, without `addIfAbsent`. */
+/** Creates an account table like one in an app's own database: slow, and without `addIfAbsent`. */
 function slowTable(table: PushAccountStore): PushAccountStore {
   const soon = () => new Promise((resolve) => setTimeout(resolve, 1 + Math.random() * 2));
   return {
@@ -59,7 +59,7 @@ async function registrarOn(
   return client.registrar({ realmUrl, userId, email, apiKey });
 }
 
-/** The ways in which two clients get the account table of a shared storage. */
+/** Ways for two clients to get the account table of a shared storage. */
 const wrappings: readonly [string, (texts: Map<string, string>) => () => PushAccountStore][] = [
   [
     'one storage object',
@@ -103,7 +103,7 @@ describe.each(generations)(
       return () => vi.unstubAllGlobals();
     });
 
-    it.each(wrappings)('register an account once without Web Locks: %s', async (_name, wrap) => {
+    it.each(wrappings)('register an account only once without Web Locks: %s', async (_name, wrap) => {
       for (let round = 0; round < 5; round += 1) {
         const { server, statuses, rows } = await syncBoth(wrap(new Map()), level);
         expect(statuses.map(({ code }) => code)).toEqual(['active', 'active']);
@@ -113,7 +113,7 @@ describe.each(generations)(
       }
     });
 
-    it('never find that the storage forgets, in two tabs without Web Locks', async () => {
+    it('never report the storage as broken, in two tabs without Web Locks', async () => {
       for (let round = 0; round < 5; round += 1) {
         const texts = new Map<string, string>();
         const storeOf = () => createTextStores(slowStorage(texts)).accounts;
@@ -131,7 +131,7 @@ describe('two clients on one store', () => {
     return () => vi.unstubAllGlobals();
   });
 
-  it('register nothing after forget on one of them: the storage is wrapped for each client', async () => {
+  it('register nothing after forget on one client, even if each client wraps the storage', async () => {
     const server = new FakeChatServer();
     const storeOf = () => createTextStores(slowStorage(texts)).accounts;
     const registrars = [await registrarOn(server, storeOf()), await registrarOn(server, storeOf())] as const;
@@ -143,7 +143,7 @@ describe('two clients on one store', () => {
     expect(await registrars[0].sync()).toMatchObject({ code: 'forgotten' });
   });
 
-  it('take the Web Locks of a browser for every change, so that tabs lose none', async () => {
+  it('hold a Web Lock for every change, so that tabs lose no change', async () => {
     const asked: string[] = [];
     const locks = {
       request(name: string, task: () => Promise<unknown>) {
@@ -155,12 +155,12 @@ describe('two clients on one store', () => {
     const server = new FakeChatServer();
     const { accounts } = createTextStores(slowStorage(texts));
     await (await registrarOn(server, accounts)).sync();
-    // One lock for the whole sync, then one each for the new account and for its registration before and after sending.
+    // One lock for the whole sync, one for the new account, and one each for its registration before and after sending.
     const stores = ['waxwing.stores', 'waxwing.stores', 'waxwing.stores'];
     expect(asked).toEqual([`waxwing.account ${server.url} 10`, ...stores]);
   });
 
-  it('keep one of two accounts that two tabs added, and the server deletes the other', async () => {
+  it('keep one of two rows that two tabs added for one account, and delete the other from the server', async () => {
     const server = new FakeChatServer();
     const [table, other] = [createMemoryPushAccountStore(), createMemoryPushAccountStore()];
     for (const accounts of [table, other]) await (await registrarOn(server, accounts)).sync();
@@ -181,7 +181,7 @@ describe('two clients on one store', () => {
 
   it('keep the newest of two key lists, each with its own store object', async () => {
     const memory = createMemoryKeyListStore();
-    // Storing the older list takes longer.
+    // The older list takes longer to store.
     const slowly = () => ({
       get: () => memory.get(),
       async put(state: KeyListState) {

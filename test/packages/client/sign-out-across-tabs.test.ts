@@ -24,7 +24,9 @@ class TwoTabs {
   readonly bouncerPublicKey = this.server.addBouncerKey(1);
   token = 'token';
 
-  /** A registrar in one of the tabs. `step` runs before each storage access, and before and after each request. */
+  /**
+   * Creates a registrar in one of the tabs. `step` runs before each storage access, and before and after each request.
+   */
   async registrar({ createPushClient, createTextStores }: typeof thisTab, step: Step = async () => {}) {
     const { server, storage, bouncerPublicKey } = this;
     const { keyList: _keyList, ...stores } = createTextStores({
@@ -49,7 +51,7 @@ class TwoTabs {
     return client.registrar({ realmUrl, userId, email, apiKey });
   }
 
-  /** The phone's stored data, and the server's devices that would notify it. */
+  /** Returns the phone's stored data, and the number of devices on the server that would notify the phone. */
   left() {
     const { server, storage } = this;
     const accounts = storage.texts.has('waxwing.accounts');
@@ -98,7 +100,7 @@ async function preparedTabs({ from, to, change }: Case): Promise<TwoTabs> {
 
 describe('A sign-out in one tab', () => {
   it.each(cases)(
-    'leaves no registration behind at any step of a sync in the other tab: $name',
+    'leaves no registration behind, at any step of a sync in the other tab: $name',
     async (each) => {
       let outcomes = 0;
       for (let at = 1, isWhole = false; !isWhole; at += 1) {
@@ -126,7 +128,7 @@ describe('A sign-out in one tab', () => {
     },
   );
 
-  it('is respected by a registration whose answer is lost', async () => {
+  it('ends a registration whose response is lost', async () => {
     const tabs = new TwoTabs();
     const other = await tabs.registrar(otherTab);
     const registrar = await tabs.registrar(thisTab);
@@ -141,7 +143,7 @@ describe('A sign-out in one tab', () => {
     await expect.poll(() => tabs.left()).toEqual(nothing);
   });
 
-  it('is noticed by a registrar of another tab that never synced', async () => {
+  it('is noticed by a registrar in another tab that has never synced', async () => {
     const tabs = new TwoTabs();
     const registrar = await tabs.registrar(thisTab);
     await (await tabs.registrar(otherTab)).forget();
@@ -149,7 +151,7 @@ describe('A sign-out in one tab', () => {
     expect(tabs.left()).toEqual(nothing);
   });
 
-  it('is noticed again after a storage that failed when the registrar was made', async () => {
+  it('is noticed even if the storage failed when the registrar was created', async () => {
     const tabs = new TwoTabs();
     let isLocked = true;
     const registrar = await tabs.registrar(thisTab, async () => {
@@ -162,7 +164,7 @@ describe('A sign-out in one tab', () => {
     expect(await registrar.sync()).toMatchObject({ code: 'forgotten' });
   });
 
-  it('is stored for each account with its own time, for the newest 100', async () => {
+  it('is stored with its own time for each of the newest 100 accounts', async () => {
     const storage = new TextsInMemory();
     const { accounts } = thisTab.createTextStores(storage);
     const identity = (userId: number | bigint) => ({ realmUrl: 'https://chat.example.com/', userId });

@@ -19,7 +19,7 @@ describe('A signing key', () => {
   const last = signer(102);
   const recovered = [{ public_key: nextSigner.publicKey, endorsement: endorse(recovery, nextSigner) }];
 
-  it('is followed along the chain, over several steps at once too', async () => {
+  it('is followed along the chain, even over several steps in one list', async () => {
     const { publish, registrar, sealedTo } = await createFollowingPhone();
     publish({
       signer: last,
@@ -29,7 +29,7 @@ describe('A signing key', () => {
     expect(sealedTo()).toEqual([second]);
   });
 
-  it('is no longer accepted once it was replaced', async () => {
+  it('is no longer accepted once it has been replaced', async () => {
     const { publish, registrar, server, sealedTo } = await createFollowingPhone();
     publish({ signer: nextSigner, chain: rotated });
     await registrar.sync();
@@ -39,7 +39,7 @@ describe('A signing key', () => {
     expect(sealedTo()).toEqual([second]);
   });
 
-  it('is replaced after a theft through the recovery key, and the stolen one is refused permanently', async () => {
+  it('is replaced through the recovery key after a theft, and the stolen key is rejected permanently', async () => {
     const { publish, registrar, server, sealedTo } = await createFollowingPhone({ withRecovery: true });
     publish();
     await registrar.sync();
@@ -59,7 +59,7 @@ describe('A signing key', () => {
     },
     { by: 'the recovery key', chain: [{ public_key: last.publicKey, endorsement: endorse(recovery, last) }] },
   ])(
-    'is not accepted again through an old endorsement by the recovery key after it was replaced by $by',
+    'is not accepted again through the recovery key’s old endorsement after $by has replaced it',
     async ({ chain }) => {
       const { publish, registrar, server, sealedTo } = await createFollowingPhone({ withRecovery: true });
       publish({ signer: nextSigner, chain: recovered });
@@ -74,13 +74,13 @@ describe('A signing key', () => {
     },
   );
 
-  it('is not taken from a recovery key that the app does not pin', async () => {
+  it('is not accepted through a recovery key that the app does not pin', async () => {
     const { publish, registrar } = await createFollowingPhone();
     publish({ signer: nextSigner, chain: recovered });
     await expect(registrar.sync()).resolves.toMatchObject({ keySource: 'built-in' });
   });
 
-  it('is used from an updated app, unless the phone already follows a later one', async () => {
+  it('is taken from an updated app, unless the phone already follows a later key', async () => {
     const first = await createFollowingPhone();
     first.publish({ signer: nextSigner, chain: rotated });
     await first.registrar.sync();
@@ -102,7 +102,7 @@ describe('A signing key', () => {
     });
   });
 
-  it('does not downgrade a phone that follows a later one in the chain when the app is updated', async () => {
+  it('in an updated app does not downgrade a phone that follows a later key in the chain', async () => {
     const { publish, registrar, server, store } = await createFollowingPhone();
     const chain = [...rotated, { public_key: last.publicKey, endorsement: endorse(nextSigner, last) }];
     publish({ signer: last, chain });

@@ -11,7 +11,7 @@ import {
 import { parsePushAccountId } from '@waxwing/protocol';
 import { describe, expect, it } from 'vitest';
 
-/** A synchronous storage such as `localStorage`, or an asynchronous one such as AsyncStorage. */
+/** Creates a synchronous storage such as `localStorage`, or an asynchronous storage such as AsyncStorage. */
 function createTextStorage(isAsynchronous: boolean) {
   const texts = new Map<string, string>();
   const soon = async () => {
@@ -92,7 +92,7 @@ describe.each(kinds)('The stores %s', (_, createStores) => {
     expect(await accounts.list()).toEqual([account(1n, 'https://other.example.com')]);
   });
 
-  it('remove an account, and ignore a missing one', async () => {
+  it('remove an account, and ignore a missing account', async () => {
     const { accounts } = createStores();
     await accounts.put(account(1n));
     await accounts.remove(account(1n).pushAccountId);
@@ -109,7 +109,7 @@ describe.each(kinds)('The stores %s', (_, createStores) => {
     expect(ids.toSorted()).toEqual([1n, 3n, 4n]);
   });
 
-  it('keep the state of key lists', async () => {
+  it('persist the key list state', async () => {
     const { keyList } = createStores();
     expect(await keyList.get()).toBeUndefined();
     await keyList.put(state);
@@ -118,7 +118,7 @@ describe.each(kinds)('The stores %s', (_, createStores) => {
 });
 
 describe('The stores as text', () => {
-  it('outlive the program', async () => {
+  it('survive a restart', async () => {
     const storage = createTextStorage(true);
     const before = createTextStores(storage);
     await before.accounts.put(account(1n));
@@ -130,7 +130,7 @@ describe('The stores as text', () => {
     expect(await after.keyList.get()).toEqual(state);
   });
 
-  it('lose no change when several of them use one storage', async () => {
+  it('lose no change if several stores use one storage', async () => {
     const storage = createTextStorage(true);
     const [one, other] = [createTextStores(storage), createTextStores(storage)];
     await Promise.all([one.accounts.put(account(1n)), other.accounts.put(account(2n))]);

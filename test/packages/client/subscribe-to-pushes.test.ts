@@ -38,7 +38,7 @@ afterEach(() => {
 });
 
 describe('Subscribing to pushes', () => {
-  it('returns the token of a new subscription, and of the same one from then on', async () => {
+  it('returns the token of a new subscription, and reuses the subscription from then on', async () => {
     vi.stubGlobal('Notification', { permission: 'granted' });
     const pushManager = new PushManager();
     const token = await subscribeToPushes({ pushManager }, vapidKey);
@@ -55,12 +55,12 @@ describe('Subscribing to pushes', () => {
 
   it.each([
     ['undefined', undefined],
-    ['an empty text', ''],
+    ['an empty string', ''],
     ['a key with padding', `${vapidKey}=`],
     ['a key in standard base64', vapidKey.replaceAll('-', '+').replaceAll('_', '/')],
-    ['a key cut short', vapidKey.slice(0, -1)],
+    ['a truncated key', vapidKey.slice(0, -1)],
     ['a bouncer key', btoa('k'.repeat(32))],
-  ])('refuses %s as the VAPID key, and keeps the subscription that works', async (_, key) => {
+  ])('rejects %s as the VAPID key, and keeps the working subscription', async (_, key) => {
     vi.stubGlobal('Notification', { permission: 'granted' });
     const pushManager = new PushManager();
     await subscribeToPushes({ pushManager }, vapidKey);
@@ -70,7 +70,7 @@ describe('Subscribing to pushes', () => {
     expect(pushManager.subscription).not.toBeNull();
   });
 
-  it('refuses a missing registration', async () => {
+  it('rejects a missing registration', async () => {
     const refused = subscribeToPushes(undefined as unknown as { pushManager?: never }, vapidKey);
     await expect(refused).rejects.toThrow('navigator.serviceWorker.register');
   });
@@ -87,7 +87,7 @@ describe('Subscribing to pushes', () => {
     expect(await subscribeToPushes({}, vapidKey)).toBeUndefined();
   });
 
-  it('gives up on a push service that does not answer', async () => {
+  it('fails after 30 seconds if the push service does not respond', async () => {
     vi.stubGlobal('Notification', { permission: 'granted' });
     vi.useFakeTimers();
     const pushManager = { getSubscription: async () => null, subscribe: () => new Promise<never>(() => {}) };

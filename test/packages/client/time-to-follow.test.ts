@@ -8,7 +8,7 @@ describe('The time that a phone uses', () => {
   it.each([
     ['a day ahead', day],
     ['a day behind', -day],
-  ])('is the server’s when that is %s of the phone’s', (_, ahead) => {
+  ])('is the server’s if the server’s clock is %s of the phone’s', (_, ahead) => {
     const server = device + ahead;
     expect(timeToFollow({ device, server, keyListIssuedAt: undefined })).toEqual({
       now: server,
@@ -20,7 +20,7 @@ describe('The time that a phone uses', () => {
   });
 
   it.each([day + 1, -day - 1, 40 * day, -40 * day])(
-    'is the phone’s own when the server’s is %d ms ahead',
+    'is the phone’s own if the server’s clock is %d ms ahead',
     (ahead) => {
       expect(timeToFollow({ device, server: device + ahead, keyListIssuedAt: undefined })).toEqual({
         now: device,
@@ -39,7 +39,7 @@ describe('The time that a phone uses', () => {
     [2 * day, day, false],
     [7 * day, 2 * day, true],
     [7 * day + 1, 2 * day, false],
-  ])('is a server’s %d ms ahead with a list signed %d ms ahead: %s', (ahead, issued, isFollowed) => {
+  ])('is the server’s, %d ms ahead, with a list signed %d ms ahead: %s', (ahead, issued, isFollowed) => {
     const { now } = timeToFollow({ device, server: device + ahead, keyListIssuedAt: device + issued });
     expect(now).toBe(isFollowed ? device + ahead : device);
   });
@@ -49,13 +49,16 @@ describe('The date of a registration', () => {
   const time = (hours: number) =>
     timeToFollow({ device, server: device + hours * 3_600_000, keyListIssuedAt: undefined });
 
-  it.each([-20, 0, 20])('is at first the time that the phone uses: %d hours ahead', (hours) => {
-    expect(dateRegistration({ time: time(hours), before: undefined, isRepeat: false })).toBe(
-      device + hours * 3_600_000,
-    );
-  });
+  it.each([-20, 0, 20])(
+    'is the time that the phone uses, for a first registration: %d hours ahead',
+    (hours) => {
+      expect(dateRegistration({ time: time(hours), before: undefined, isRepeat: false })).toBe(
+        device + hours * 3_600_000,
+      );
+    },
+  );
 
-  it('never goes back, unless no server can have caused the previous one', () => {
+  it('never goes back, unless no server can have caused the previous date', () => {
     const dated = (before: number) => dateRegistration({ time: time(-20), before, isRepeat: false });
     expect(dated(device + day)).toBe(device + day);
     expect(dated(device - day)).toBe(time(-20).now);
@@ -65,7 +68,7 @@ describe('The date of a registration', () => {
   it.each([
     [-20, 0],
     [20, 20],
-  ])('is the later of the two clocks after a refusal: with one %d hours ahead', (hours, dated) => {
+  ])('is the later of the two clocks after a refusal: server %d hours ahead', (hours, dated) => {
     expect(dateRegistration({ time: time(hours), before: undefined, isRepeat: true })).toBe(
       device + dated * 3_600_000,
     );

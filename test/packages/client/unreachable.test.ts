@@ -28,7 +28,7 @@ describe('The status of an unreachable server names the cause', () => {
     expect(status.warning).toContain('its name cannot be resolved');
   });
 
-  it('when nothing listens', async () => {
+  it('when nothing listens at its address', async () => {
     const status = await syncAt(`http://127.0.0.1:${await freePort()}`);
     expect(status).toMatchObject({ code: 'unreachable', cause: 'refused' });
     expect(status.warning).toContain('nothing listens there (ECONNREFUSED)');
@@ -45,7 +45,7 @@ describe('The status of an unreachable server names the cause', () => {
     await once(server, 'close');
   });
 
-  it('when plain http answers at an https address', async () => {
+  it('when its https address serves plain http', async () => {
     const server = createPlainServer().listen(0, '127.0.0.1');
     await once(server, 'listening');
     const status = await syncAt(`https://127.0.0.1:${(server.address() as AddressInfo).port}`);
@@ -56,13 +56,13 @@ describe('The status of an unreachable server names the cause', () => {
     await once(server, 'close');
   });
 
-  it('when something else answers', async () => {
+  it('when something other than a chat server responds', async () => {
     const status = await syncAt('https://chat.example.com', async () => new Response('<h1>Welcome</h1>'));
     expect(status).toMatchObject({ code: 'unreachable', cause: 'foreign-answer' });
     expect(status.sentence).toContain('Something other than the chat server');
   });
 
-  it('when a relay answers', async () => {
+  it('when a relay responds', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'waxwing-unreachable-'));
     const relay = await startRelayUnderTest(`sqlite:${join(folder, 'relay.sqlite')}`);
     const url = await relay.app.listen({ host: '127.0.0.1', port: 0 });
@@ -76,7 +76,7 @@ describe('The status of an unreachable server names the cause', () => {
     rmSync(folder, { recursive: true });
   });
 
-  it('when it does not answer in time', async () => {
+  it('when it does not respond in time', async () => {
     vi.useFakeTimers();
     const never: Fetch = (_, { signal }) =>
       new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
@@ -87,10 +87,10 @@ describe('The status of an unreachable server names the cause', () => {
   });
 
   it.each([
-    ['is there, but not for a page of another origin', true, 'https://app.example.com', 'cors'],
-    ['is not there at all', false, 'https://app.example.com', 'network'],
-    ['is the one of the page', true, 'https://chat.example.com', 'network'],
-  ])('in a browser, where it %s', async (_, isThere, origin, cause) => {
+    ['is reachable, but not from another origin', true, 'https://app.example.com', 'cors'],
+    ['is not reachable at all', false, 'https://app.example.com', 'network'],
+    ['has the page’s own origin', true, 'https://chat.example.com', 'network'],
+  ])('when it, in a browser, %s', async (_, isThere, origin, cause) => {
     vi.stubGlobal('location', { origin });
     const requests: RequestInit[] = [];
     const status = await syncAt('https://chat.example.com', async (_, init) => {

@@ -2,13 +2,13 @@ import type { PushClientOptions } from '@waxwing/client';
 import type { ModelDevice } from './model-client-devices.js';
 import { createPhone } from './phone.js';
 
-/** A phone with a server of the newer generation. */
+/** Creates a phone with a server of the newer generation. */
 export async function createUpgradedPhone(options: Partial<PushClientOptions> = {}) {
   const phone = await createPhone(options);
   const { server } = phone;
   server.featureLevel = 500;
   const { clientDevices } = server;
-  /** The fields of the requests that registered a key, a token, or both. */
+  /** Returns the fields of the requests that registered a key, a token, or both. */
   const sent = () =>
     server.requestsTo('mobile_push/register').map(({ fields }) => Object.fromEntries(fields));
   const row = async () => {

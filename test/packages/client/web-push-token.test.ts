@@ -15,7 +15,7 @@ const auth = 'k8JV6sjdbhAi1n3_LDBLvA';
 const token = JSON.stringify({ endpoint, p256dh, auth });
 const json = { endpoint, expirationTime: null, keys: { p256dh, auth } };
 
-/** A subscription as in browsers: the prototype has the properties, and only methods return the keys. */
+/** A subscription as in browsers: its properties are on the prototype, and only methods return the keys. */
 class BrowserSubscription {
   get endpoint(): string {
     return endpoint;
@@ -30,7 +30,7 @@ describe('The token of a Web Push subscription', () => {
     ['a browser’s subscription', new BrowserSubscription()],
     ['its JSON', json],
     ['its JSON with padding', { ...json, keys: { p256dh: `${p256dh}=`, auth: `${auth}==` } }],
-  ])('is made of %s', (_, subscription) => {
+  ])('is built from %s', (_, subscription) => {
     expect(fromPushSubscription(subscription)).toEqual({ tokenKind: 'webpush', token });
   });
 
@@ -42,14 +42,14 @@ describe('The token of a Web Push subscription', () => {
   it.each([
     ['nothing', null, 'subscription must be a PushSubscription'],
     ['no keys', { endpoint }, 'subscription has no keys'],
-    ['half of the keys', { endpoint, keys: { auth } }, 'subscription has no keys'],
+    ['only one key', { endpoint, keys: { auth } }, 'subscription has no keys'],
     [
       'plain http',
       { ...json, endpoint: 'http://push.example.com/secret' },
       'subscription cannot be used: the endpoint',
     ],
     [
-      'a short secret',
+      'an auth secret that is too short',
       { endpoint, keys: { p256dh, auth: 'private' } },
       'subscription cannot be used: auth must be',
     ],
@@ -58,7 +58,7 @@ describe('The token of a Web Push subscription', () => {
       { endpoint, keys: { p256dh: 'private', auth } },
       'subscription cannot be used: p256dh must be',
     ],
-  ])('is refused by the field that is wrong: %s', (_, given, message) => {
+  ])('is rejected with an error that names the invalid field: %s', (_, given, message) => {
     const make = () => fromPushSubscription(given as PushSubscriptionLike);
     expect(make).toThrow(RangeError);
     expect(make).toThrow(message);
@@ -73,7 +73,7 @@ describe('The token of a Web Push subscription', () => {
       { url: 'up', pubKeySet: { pubKey: p256dh, auth } },
       'endpoint cannot be used: the endpoint',
     ],
-  ])('is refused for UnifiedPush by the field that is wrong: %s', (_, given, message) => {
+  ])('is rejected for UnifiedPush with an error that names the invalid field: %s', (_, given, message) => {
     const make = () => fromUnifiedPush(given as UnifiedPushEndpoint);
     expect(make).toThrow(RangeError);
     expect(make).toThrow(message);
@@ -97,7 +97,7 @@ describe.each([431, 512])('A phone with Web Push, at feature level %d', (level) 
     return { ...phone, opened, kinds };
   }
 
-  it('registers the subscription, and registers nothing again while it stays the same', async () => {
+  it('registers the subscription once while it stays the same', async () => {
     const { registrar, opened, kinds, knobs } = await createWebPushPhone();
     expect(await registrar.sync()).toMatchObject({ code: 'active' });
     knobs.token = fromPushSubscription(new BrowserSubscription());
@@ -119,7 +119,7 @@ describe.each([431, 512])('A phone with Web Push, at feature level %d', (level) 
     expect(opened()).toHaveLength(3);
   });
 
-  it('moves from FCM to Web Push on the same account', async () => {
+  it('moves from FCM to Web Push with the same account', async () => {
     const { registrar, opened, knobs, accounts } = await createWebPushPhone();
     const webPush = knobs.token;
     knobs.token = { tokenKind: 'fcm', token: 'fcm-token' };
@@ -130,7 +130,7 @@ describe.each([431, 512])('A phone with Web Push, at feature level %d', (level) 
     expect(await accounts.list()).toHaveLength(1);
   });
 
-  it('has the kind fcm for a server that knows only fcm, and seals the real kind for the relay', async () => {
+  it('sends the kind fcm to a server that knows only fcm, and seals the real kind for the relay', async () => {
     const { server, registrar, opened, kinds } = await createWebPushPhone();
     server.overrides.set('/api/v1/mobile_push/register', () =>
       kinds().at(-1) === 'webpush' ? server.error('BAD_REQUEST') : undefined,

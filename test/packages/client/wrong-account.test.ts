@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { FakeChatServer } from './fake-chat-server.js';
 import { createPhone } from './phone.js';
 
-describe('An account that belongs to another user at its server', () => {
+describe('An account that belongs to another user on its server', () => {
   it.each([
     [
       'user',
@@ -16,7 +16,7 @@ describe('An account that belongs to another user at its server', () => {
       },
       /user 10 of http:\/\/localhost:8310, .*organization's URL/,
     ],
-  ])('gets a warning when the %s differs, and nothing is registered', async (_, change, warning) => {
+  ])('is not registered, and gets a warning that the %s differs', async (_, change, warning) => {
     const { server, accounts, registrar } = await createPhone();
     change(server);
     await expect(registrar.sync()).resolves.toEqual({
@@ -29,7 +29,7 @@ describe('An account that belongs to another user at its server', () => {
     expect(server.requests.at(-1)).toMatchObject({ method: 'DELETE', path: '/api/v1/events' });
   });
 
-  it('is registered once both agree', async () => {
+  it('is registered once the app and the server agree', async () => {
     const { server, registrar } = await createPhone();
     server.realmUrl = 'http://localhost:8310';
     await registrar.sync();

@@ -22,13 +22,13 @@ function optionsWithout(name: string, others: object): PushClientOptions {
   return { ...all, [name]: undefined, ...others } as unknown as PushClientOptions;
 }
 
-/** A storage, which untyped apps may pass by mistake instead of a store. */
+/** A storage, which an app without types may pass instead of a store by mistake. */
 const localStorageLike = { getItem: () => null, setItem: () => undefined, removeItem: () => undefined };
 
-describe('Invalid options from an app without types', () => {
+describe('The client, in an app without types', () => {
   it.each([
     ['a bare token', 'fcm-token-secret', /pushToken must return an object .* a bare string/],
-    ['nothing but null', null, /pushToken must return an object .* null/],
+    ['null', null, /pushToken must return an object .* null/],
     [
       'another kind',
       { tokenKind: 'gcm', token: 'secret' },
@@ -47,9 +47,9 @@ describe('Invalid options from an app without types', () => {
       { tokenKind: 'apns', token: 'c0ffee', iosAppId: 'com.example.chat', apnsEnvironment: 'development' },
       "pushToken.apnsEnvironment must be 'production' or 'sandbox', but is 'development'",
     ],
-  ])('is refused as a push token by its field: %s', async (_, pushToken, message) => {
+  ])('rejects an invalid push token, and names the wrong field: %s', async (_, pushToken, message) => {
     const { server, knobs, registrar } = await createPhone();
-    // A sync that has nothing to send also refuses the token.
+    // A sync that has nothing to send also rejects the token.
     await registrar.sync();
     knobs.token = pushToken as PushToken;
     const refused = registrar.sync();
@@ -89,7 +89,7 @@ describe('Invalid options from an app without types', () => {
     ['[object Object]', 'await the token'],
     ['fcm-token-1:APA91bExample_-\n', 'white space'],
     [' fcm-token-1:APA91bExample_-', 'white space'],
-  ])('is refused as a token of FCM, and not repeated: %j', async (token, message) => {
+  ])('rejects a string that is not an FCM token, without quoting it: %j', async (token, message) => {
     const { server, knobs, registrar } = await createPhone();
     knobs.token = { tokenKind: 'fcm', token };
     const refused = registrar.sync();
@@ -99,7 +99,7 @@ describe('Invalid options from an app without types', () => {
     expect(server.registrations).toEqual([]);
   });
 
-  it('is refused as a pushToken that is not a function, and as an invalid public key', async () => {
+  it('rejects a pushToken that is not a function, and an unusable public key', async () => {
     const given = { pushToken: { tokenKind: 'fcm', token: 't' } };
     await expect(createPushClient(optionsWithout('nothing', given))).rejects.toThrow(
       'pushToken must be a function',
@@ -116,7 +116,7 @@ describe('Invalid options from an app without types', () => {
     ['an empty object', {}],
     ['an MMKV instance', { getString: () => undefined, set: () => undefined, remove: () => undefined }],
     ['Expo SecureStore', { getItemAsync: () => null, setItemAsync: () => null, deleteItemAsync: () => null }],
-  ])('is refused as a text storage: %s', (_, storage) => {
+  ])('rejects a value that is not a text storage: %s', (_, storage) => {
     const make = () => createTextStores(storage as unknown as TextStorage);
     expect(make).toThrow(RangeError);
     expect(make).toThrow('storage must have the methods getItem, setItem and removeItem');
@@ -129,7 +129,7 @@ describe('Invalid options from an app without types', () => {
     ['bouncerPublicKey', {}],
     ['keyList.signingPublicKey', { keyList: { store: {} } }],
     ['keyList.store', { keyList: { signingPublicKey: btoa('k'.repeat(32)) } }],
-  ])('is refused without %s', async (name, others) => {
+  ])('rejects options without %s', async (name, others) => {
     await expect(createPushClient(optionsWithout(name, others))).rejects.toThrow(`${name} is missing`);
   });
 
@@ -140,7 +140,7 @@ describe('Invalid options from an app without types', () => {
     ['seen', 'addIfNew', new Set()],
     ['forgotten', 'put', localStorageLike],
     ['keyList.store', 'get', localStorageLike],
-  ])('is refused as %s if it has no method %s', async (name, method, store) => {
+  ])('rejects the store %s without the method %s', async (name, method, store) => {
     const others =
       name === 'keyList.store'
         ? { keyList: { signingPublicKey: btoa('k'.repeat(32)), store } }
@@ -156,13 +156,13 @@ describe('Invalid options from an app without types', () => {
     ['clock', 1_700_000_000_000, 'clock must be a function, but is of type number.'],
     ['random', null, 'random must be a function, but is null.'],
     ['keyList', null, 'keyList.store is missing: createTextStores creates one.'],
-  ])('is refused as the option %s: %j', async (name, value, message) => {
+  ])('rejects an invalid value of the option %s: %j', async (name, value, message) => {
     const refused = createPushClient(optionsWithout('nothing', { [name]: value }));
     await expect(refused).rejects.toThrow(RangeError);
     await expect(refused).rejects.toThrow(message);
   });
 
-  it('is refused as options or an account that are missing altogether', async () => {
+  it('rejects missing options and a missing account', async () => {
     const make = createPushClient as (options?: object) => Promise<unknown>;
     await expect(make()).rejects.toThrow('pushToken is missing.');
     const { client } = await createPhone();
@@ -170,7 +170,7 @@ describe('Invalid options from an app without types', () => {
   });
 
   it.each(['accounts', 'seen', 'keyList.store'])(
-    'is refused without %s, and the error says how to make one',
+    'rejects options without %s, with an error that says how to create the store',
     async (name) => {
       const others = { keyList: { signingPublicKey: btoa('k'.repeat(32)), store: undefined } };
       const refused = createPushClient(optionsWithout(name, others));
@@ -181,7 +181,7 @@ describe('Invalid options from an app without types', () => {
   it.each([
     ['undefined', undefined, undefined],
     ['the "none" of waxwing-relay keys export-public', 'none', /keyList.recoveryPublicKey .*"none": omit it/],
-  ])('may name no recovery key, by %s', async (_, recoveryPublicKey, message) => {
+  ])('handles a missing recovery key, given as %s', async (_, recoveryPublicKey, message) => {
     const keyList = {
       signingPublicKey: btoa('k'.repeat(32)),
       recoveryPublicKey,
@@ -192,14 +192,14 @@ describe('Invalid options from an app without types', () => {
     else await expect(made).rejects.toThrow(message);
   });
 
-  it('is refused as a user id that is a text', async () => {
+  it('rejects a user id that is a string', async () => {
     const { server, client } = await createPhone();
     const account = { realmUrl: server.url, userId: '2', email: server.email, apiKey: server.apiKey };
     const register = () => client.registrar(account as unknown as SignedInAccount);
     expect(register).toThrow('userId must be an integer, but is the string "2".');
   });
 
-  it.each(['realmUrl', 'userId', 'email', 'apiKey'])('is refused as an account without %s', async (name) => {
+  it.each(['realmUrl', 'userId', 'email', 'apiKey'])('rejects an account without %s', async (name) => {
     const { server, client } = await createPhone();
     const account = { realmUrl: server.url, userId: 10, email: server.email, apiKey: server.apiKey };
     expect(() => client.registrar({ ...account, [name]: undefined })).toThrow(`${name} is missing`);
