@@ -52,23 +52,24 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
 };
 
 const safeHref = /^(?:https?:\/\/|mailto:|\/user_uploads\/|\/?#narrow\/)/;
-/** Styles with lengths, colors and alignment only. None of them can load a resource. */
+/** Matches styles with lengths, colors and alignment only. None of these styles can load a resource. */
 const safeStyle = /^(?:[a-z-]+: ?(?:calc\(100% - [0-9.]+em\)|[#a-z0-9. -]+)(?:;|$))*$/i;
 
-/** Parses HTML as a browser does. Returns every element, attribute and URL that is not allowed. */
+/** Parses HTML as a browser does, and returns every element, attribute and URL that is not allowed. */
 export function forbiddenIn(html: string): string[] {
   return walk(parseFragment(html)).flatMap((node) =>
     'tagName' in node ? forbiddenOf(node) : otherNode(node),
   );
 }
 
-/** The names of the elements that a browser would create from this HTML, in order. */
+/** Returns the names of the elements that a browser would create from this HTML, in order. */
 export function parsedElements(html: string): string[] {
   return walk(parseFragment(html)).flatMap((node) => ('tagName' in node ? [node.tagName] : []));
 }
 
 /**
- * The names of the start tags in this HTML, in order. Equal to `parsedElements` if and only if the HTML is well nested.
+ * Returns the names of the start tags in this HTML, in order. The result equals that of `parsedElements` if and only if
+ * the HTML is well nested.
  */
 export function openedElements(html: string): string[] {
   return [...html.matchAll(/<([a-z][a-z0-9]*)/g)].map(([, name = '']) => name);

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { facts } from './facts.js';
 
 const html = (text: string) => renderMarkdown(text, facts).html;
-/** The HTML without insignificant line breaks between elements. */
+/** Returns the HTML without insignificant line breaks between elements. */
 const compact = (text: string) =>
   html(text)
     .replace(/>\n+</g, '><')
@@ -26,8 +26,8 @@ describe('headings, rules and paragraphs', () => {
 describe('lists', () => {
   it.each([
     ['with any marker', '* a\n* b', '<ul><li>a</li><li>b</li></ul>'],
-    ['that interrupt a paragraph', 'text:\n- a\n+ b', '<p>text:</p><ul><li>a</li></ul><ul><li>b</li></ul>'],
-    ['that start at another number', '3. a\n3. b', '<ol start="3"><li>a</li><li>b</li></ol>'],
+    ['interrupting a paragraph', 'text:\n- a\n+ b', '<p>text:</p><ul><li>a</li></ul><ul><li>b</li></ul>'],
+    ['starting at another number', '3. a\n3. b', '<ol start="3"><li>a</li><li>b</li></ol>'],
     ['nested by two spaces', '* a\n  * b\n* c', '<ul><li>a<ul><li>b</li></ul></li><li>c</li></ul>'],
     [
       'nested by two spaces in ordered lists',
@@ -36,7 +36,7 @@ describe('lists', () => {
     ],
     ['nested by more than two spaces', '- a\n      - b', '<ul><li>a<ul><li>b</li></ul></li></ul>'],
     [
-      'that contain code, whose indentation is kept',
+      'containing code, whose indentation is kept',
       '1. a\n  ```\n  x\n    y\n  ```\n2. b',
       '<ol><li>a<div class="codehilite"><pre><span></span><code>x\n  y</code></pre></div></li><li>b</li></ol>',
     ],
@@ -53,7 +53,7 @@ describe('quotes', () => {
     expect(html(text)).toBe(quote),
   );
 
-  it('may contain fences that close first', () => {
+  it('may contain fences that end before the quote does', () => {
     expect(compact('```quote\na\n```py\nx\n```\nb\n```\nc')).toBe(
       '<blockquote><p>a</p><div class="codehilite" data-code-language="Python"><pre><span></span><code>x</code></pre></div><p>b</p></blockquote><p>c</p>',
     );
@@ -97,7 +97,7 @@ describe('code blocks', () => {
     ['``` two words `` x', '<p>``` two words `` x</p>'],
   ])('%j', (text, expected) => expect(html(text)).toBe(expected));
 
-  it('without a language get the default of the organization, unless indented', () => {
+  it('without a language get the organization’s default language, unless they are indented', () => {
     const rendered = renderMarkdown('```\n1\n```\n\n    2', { ...facts, defaultCodeLanguage: 'python' });
     expect(rendered.html.match(/data-code-language="Python"/g)).toHaveLength(1);
     expect(rendered.codeLanguages).toEqual(['Python']);
@@ -110,7 +110,7 @@ describe('code blocks', () => {
     );
   });
 
-  it('are not highlighted if that would be slow', () => {
+  it('are not highlighted if highlighting would be slow', () => {
     expect(html(`\`\`\`java\n${'$'.repeat(5_000)}\n\`\`\``)).toBe(
       block(' data-code-language="Java"', '$'.repeat(5_000)),
     );

@@ -11,41 +11,51 @@ const diff = (before: string, after: string) => contentHtmlDiff(html(before), ht
 
 describe('the diff of two versions', () => {
   it.each([
-    ['without a change', 'a b', 'a b', '<div><p>a b</p></div>'],
-    ['of a word', 'a old b', 'a new b', `<div><p>a ${deleted('old')}${inserted('new')} b</p></div>`],
-    ['of words at the end', 'a', 'a b c', `<div><p>a${inserted(' b c')}</p></div>`],
-    ['of deleted words', 'a b c', 'a', `<div><p>a${deleted(' b c')}</p></div>`],
-    ['of style', 'a b', 'a **b**', `<div><p>a ${deleted('b')}<strong>${inserted('b')}</strong></p></div>`],
+    ['shows no change', 'a b', 'a b', '<div><p>a b</p></div>'],
     [
-      'of the target of a link',
+      'shows a changed word',
+      'a old b',
+      'a new b',
+      `<div><p>a ${deleted('old')}${inserted('new')} b</p></div>`,
+    ],
+    ['shows words added at the end', 'a', 'a b c', `<div><p>a${inserted(' b c')}</p></div>`],
+    ['shows deleted words', 'a b c', 'a', `<div><p>a${deleted(' b c')}</p></div>`],
+    [
+      'shows a change of style',
+      'a b',
+      'a **b**',
+      `<div><p>a ${deleted('b')}<strong>${inserted('b')}</strong></p></div>`,
+    ],
+    [
+      'shows a change of a link’s target',
       '[a](https://one.example)',
       '[a](https://two.example)',
       `<div><p><a href="https://two.example">${deleted('a')}${inserted('a')}</a></p></div>`,
     ],
     [
-      'of a mention, as a whole',
+      'shows a changed mention as a unit',
       '@**|10**',
       '@**|11**',
       `<div><p>${deleted('@Ada Lovelace')}${inserted('<span class="user-mention" data-user-id="11">@Alan Turing</span>')}</p></div>`,
     ],
     [
-      'of list items, with no text between them',
+      'shows list items without text between them',
       '- a\n- b',
       '- a\n- c\n- d',
       `<div><ul>\n<li>a</li>\n<li>${deleted('b')}${inserted('c')}</li>\n<li>${inserted('d')}</li>\n</ul></div>`,
     ],
-    ['of markup in the text', 'a', '<b>', `<div><p>${deleted('a')}${inserted('&lt;b&gt;')}</p></div>`],
-    ['of everything', 'a', '', `<div>${deleted('a')}</div>`],
+    ['escapes markup in the text', 'a', '<b>', `<div><p>${deleted('a')}${inserted('&lt;b&gt;')}</p></div>`],
+    ['shows a text deleted completely', 'a', '', `<div>${deleted('a')}</div>`],
   ])('%s', (_case, before, after, expected) => expect(diff(before, after)).toBe(expected));
 
-  it('shows a deleted formula as TeX and an inserted one typeset', () => {
+  it('shows a deleted formula as TeX source, and typesets an inserted formula', () => {
     const changed = diff('$$x^2$$', '$$y^2$$');
     expect(changed).toContain(deleted('x^2'));
     expect(changed).toContain('<span class="highlight_text_inserted"><span class="katex">');
     expect(changed.match(/highlight_text/g)).toHaveLength(2);
   });
 
-  it('keeps the whole text of the new version, and highlights nothing without a change', () => {
+  it('keeps the whole new version, and highlights nothing if nothing changed', () => {
     fc.assert(
       fc.property(arbitraryText, arbitraryText, (before, after) => {
         const [old, now] = [html(before), html(after)];
@@ -66,7 +76,7 @@ describe('the diff of two versions', () => {
     expect(changed.match(/highlight_text_inserted/g)).toHaveLength(1);
   });
 
-  it('without a search for the shortest replaces all between the first and the last difference', () => {
+  it('in linear time replaces everything between the first and the last difference', () => {
     const replaced = (before: string, after: string) => replacementHtmlDiff(html(before), html(after));
     expect(replaced('a b c d e', 'a x c y e')).toBe(
       `<div><p>a ${deleted('b c d')}${inserted('x c y')} e</p></div>`,

@@ -7,7 +7,7 @@ function linkifier(pattern: string, urlTemplate: string) {
   return parsed.linkifier;
 }
 
-/** Facts about an organization with a few of each thing that a text can refer to. */
+/** Facts about an organization with a few users, groups, channels and other things that a text can refer to. */
 export const facts: MarkdownFacts = {
   realmUrl: 'https://chat.example.com',
   users: [

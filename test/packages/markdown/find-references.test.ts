@@ -4,7 +4,7 @@ import fc from '../../support/fast-check.js';
 import { arbitraryText } from './arbitrary-texts.js';
 import { facts } from './facts.js';
 
-describe('the references of a text', () => {
+describe('the references in a text', () => {
   it('are its mentions and links, without duplicates and wildcards', () => {
     const text =
       '@**Ada Lovelace** @_**Ada Lovelace** @**Alan|11** @**|12** @**all** @_**topic** @*core team* #**a** #**a>b** #**c>d@7**';
@@ -17,7 +17,7 @@ describe('the references of a text', () => {
     });
   });
 
-  it('are found in table cells, where a backslash escapes the bar', () => {
+  it('are found in table cells, where a backslash escapes the vertical bar', () => {
     const text = '| @**Ada Lovelace\\|10** |\n|--|\n| #**general talk>a\\|b** |';
     expect(findReferences(text)).toMatchObject({
       userIds: [10],
@@ -40,7 +40,7 @@ describe('the references of a text', () => {
     });
   });
 
-  it('include every name that rendering looks up: facts for these names give the same HTML as all facts', () => {
+  it('include every name that rendering looks up', () => {
     fc.assert(
       fc.property(arbitraryText, (text) => {
         expect(renderMarkdown(text, factsOf(text)).html).toBe(renderMarkdown(text, facts).html);
@@ -50,7 +50,7 @@ describe('the references of a text', () => {
   });
 });
 
-/** The facts that a server would fetch for a text. */
+/** Returns the facts that a server would fetch for a text. */
 function factsOf(text: string): MarkdownFacts {
   const names = findReferences(text);
   const has = (list: readonly string[], name: string) =>

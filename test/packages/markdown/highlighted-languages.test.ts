@@ -5,7 +5,7 @@ import { highlighterLanguages } from '#markdown/code/highlighter-languages.js';
 
 const library = createRequire(new URL('../../../packages/markdown/package.json', import.meta.url));
 
-// Code embedded in other code. Its highlighting shows whether the embedded grammar was loaded too.
+// Code embedded in other code. Its highlighting shows whether the embedded grammar was also loaded.
 const samples = [
   '<p class="a">b</p><style>p { color: red }</style><script>const a = `b` + html`<b>c</b>`;</script>',
   '# A\n\n<b>bold</b>\n\n```js\nconst a = 1;\n```\n',
@@ -22,7 +22,7 @@ it('loading grammars on demand highlights every language as if all grammars were
   expect(highlightAll()).toEqual(one);
 });
 
-it('the list of languages equals that of the library, with the same names and aliases', () => {
+it('the list of languages has the same names and aliases as the library', () => {
   const { default: all } = library('highlight.js') as {
     default: {
       listLanguages(): string[];

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { facts } from './facts.js';
 
 const html = (text: string) => renderMarkdown(text, facts).html;
-/** The HTML inside the paragraph, for a text that consists of one paragraph. */
+/** Returns the HTML inside the paragraph of a text that consists of one paragraph. */
 const inline = (text: string) => /^<p>(.*)<\/p>$/s.exec(html(text))?.[1];
 
 describe('text', () => {
@@ -18,7 +18,7 @@ describe('text', () => {
     ['`<b>&lt;`', '<code>&lt;b&gt;&amp;lt;</code>'],
   ])('%j', (text, expected) => expect(inline(text)).toBe(expected));
 
-  it('of an empty message is empty HTML, and a status message is recognized', () => {
+  it('renders as empty HTML if it is empty, and is recognized as a status message', () => {
     expect(html('')).toBe('');
     expect(renderMarkdown('/me waves', facts)).toMatchObject({ html: '<p>/me waves</p>', isMeMessage: true });
     expect(renderMarkdown('/men', facts).isMeMessage).toBe(false);
@@ -54,14 +54,14 @@ describe('mentions', () => {
   ])('%s', (text, expected) => expect(inline(text)).toBe(expected));
 
   it.each([
-    ['with an unknown name', '@**Nobody**', '@<strong>Nobody</strong>'],
-    ['whose name and id do not match', '@**Ada Lovelace|11**', '@<strong>Ada Lovelace|11</strong>'],
-    ['of an unknown group', '@*nobody*', '@<em>nobody</em>'],
-    ['within a word', 'x@**all**', 'x@<strong>all</strong>'],
+    ['if the name is unknown', '@**Nobody**', '@<strong>Nobody</strong>'],
+    ['if the name and id do not match', '@**Ada Lovelace|11**', '@<strong>Ada Lovelace|11</strong>'],
+    ['if the group is unknown', '@*nobody*', '@<em>nobody</em>'],
+    ['inside a word', 'x@**all**', 'x@<strong>all</strong>'],
     ['in code', '`@**all**`', '<code>@**all**</code>'],
   ])('stay as typed %s', (_case, text, expected) => expect(inline(text)).toBe(expected));
 
-  it('are listed by kind without duplicates, silent ones separately', () => {
+  it('are listed by kind without duplicates, with silent mentions separate', () => {
     const text =
       '@**|10** @**|10** @_**|11** @*core team* @_*role:members* @**everyone** @**topic** @**|13**';
     expect(renderMarkdown(text, facts).mentions).toEqual({
@@ -75,7 +75,7 @@ describe('mentions', () => {
   });
 
   it.each(['> @**|10** @**all** @*core team*', '```quote\n- @**|10** @**all** @*core team*\n```'])(
-    'in a quote are silent: %j',
+    'are silent in a quote: %j',
     (text) => {
       const { mentions } = renderMarkdown(text, facts);
       expect(mentions).toMatchObject({ userIds: [], silentUserIds: [10], groupIds: [], silentGroupIds: [3] });
@@ -112,7 +112,7 @@ describe('links to conversations', () => {
     ['x#**general talk**', 'x#<strong>general talk</strong>'],
   ])('%s', (text, expected) => expect(inline(text)).toBe(expected));
 
-  it('list the channels and messages that they lead to', () => {
+  it('are listed with the channels and messages that they lead to', () => {
     const rendered = renderMarkdown('#**general talk>a@77** #**general talk** #**general talk>a@78**', facts);
     expect(rendered).toMatchObject({ linkedChannelIds: [9], linkedMessageIds: [77, 78] });
   });
@@ -141,9 +141,9 @@ describe('links', () => {
     '[t](/user_uploads/../x)',
     '[t](/user_uploads/a/%2E%2e/x)',
     '[t]()',
-  ])('with a forbidden target stay as typed: %s', (text) => expect(inline(text)).toBe(text));
+  ])('stay as typed if the target is forbidden: %s', (text) => expect(inline(text)).toBe(text));
 
-  it('list the uploads that they lead to by path id', () => {
+  it('are listed by path id if they lead to uploads', () => {
     const text =
       '[a](/user_uploads/2/ab/c%20d.txt) https://chat.example.com/user_uploads/2/ab/e.txt?x=1 [b](user_uploads/2/ab/f.txt) https://other.example/user_uploads/2/ab/g.txt';
     const { uploads, hasLink } = renderMarkdown(text, facts);
@@ -166,7 +166,7 @@ describe('linkifiers', () => {
   ])('%s', (text, expected) => expect(inline(text)).toBe(expected));
 
   it.each(['(', '(?=a)', '\\1', 'a)(b', 'a)|(b', 'a\\Q', '(a{1,100}){1,100}', 'a{1,300}'])(
-    'refuse the pattern %s',
+    'reject the pattern %s',
     (pattern) =>
       expect(parseLinkifier(pattern, 'https://a.example')).toMatchObject({
         kind: 'problem',
@@ -181,7 +181,7 @@ describe('linkifiers', () => {
     return renderMarkdown(text, { realmUrl: 'https://a.example', linkifiers: [parsed.linkifier] }).html;
   };
 
-  it('may name a group like a token of the parser, and have an optional group', () => {
+  it('may have an optional group, and a group named like a parser token', () => {
     expect(linked('x(?P<link>[0-9]+)(?P<at>@[a-z])?', 'https://a.example/{link}{?at}', 'x12 x1@a')).toBe(
       '<p><a href="https://a.example/12">x12</a> <a href="https://a.example/1?at=%40a">x1@a</a></p>',
     );
@@ -238,7 +238,7 @@ describe('global times', () => {
     '2025-01-31T25:00',
     '2025-02-30',
     ' ',
-  ])('stay text if they are not ISO 8601: %s', (typed) =>
+  ])('stay plain text if they are not ISO 8601: %s', (typed) =>
     expect(inline(`<time:${typed}>`)).toBe(`&lt;time:${typed}&gt;`),
   );
 
@@ -248,7 +248,7 @@ describe('global times', () => {
 });
 
 describe('formulas', () => {
-  it('inline are typeset and keep their source', () => {
+  it('are typeset inline, and keep their source', () => {
     expect(inline('so $$x^2$$.')).toMatch(
       /^so <span class="katex"><span class="katex-mathml"><math .*<annotation encoding="application\/x-tex">x\^2<\/annotation>.*<span class="base">.*<\/span>\.$/,
     );
@@ -266,7 +266,7 @@ describe('formulas', () => {
   ])('%j', (text, expected) => expect(inline(text)).toBe(expected));
 });
 
-describe('the names of emoji', () => {
+describe('emoji names', () => {
   it('are unique, and each resolves to its emoji', () => {
     const names = Object.entries(emojiCodeToNames()).flatMap(([code, all]) =>
       all.map((name) => ({ code, name })),

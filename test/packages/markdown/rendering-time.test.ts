@@ -6,7 +6,8 @@ import { arbitraryLongText, fill, pieces } from './arbitrary-texts.js';
 import { facts } from './facts.js';
 
 /**
- * Maximum CPU time to render or diff a message of maximum length on an ordinary machine. This blocks the event loop.
+ * Maximum CPU time to render or diff a message of maximum length on an ordinary machine. Rendering blocks the event
+ * loop.
  */
 const limitMilliseconds = 50;
 
@@ -20,7 +21,7 @@ function slow(texts: readonly string[]): string[] {
 }
 
 describe('a message of 10,000 code points renders in bounded time', () => {
-  it('if it repeats one syntax fragment, alone, in lines and in cells', () => {
+  it('if it repeats one syntax fragment, on its own, in lines or in cells', () => {
     const texts = pieces.flatMap((piece) => [
       fill('', piece),
       fill('a ', piece),
@@ -90,13 +91,13 @@ describe('a message of 10,000 code points renders in bounded time', () => {
     expect(slow(texts)).toEqual([]);
   });
 
-  it('or is shown as typed, if its HTML would be too long', () => {
+  it('if it is shown as typed because its HTML would be too long', () => {
     const text = fill('', ':a:');
     expect(renderMarkdown(text, facts).html).toBe(`<p>${text}</p>`);
     expect(renderMarkdown(':a:'.repeat(1_000), facts).html.split('class="emoji ')).toHaveLength(1_001);
   });
 
-  it('to at most 200,000 characters of HTML', () => {
+  it('and yields at most 200,000 characters of HTML', () => {
     const texts = ['$$é$$ ', ':smile:', ':a:', '🙂', '@**all** ', '#12 ', 'a.co ', '*a*', '`a`', '> ', '- '];
     for (const text of texts)
       expect(renderMarkdown(fill('', text), facts).html.length).toBeLessThanOrEqual(200_000);

@@ -56,17 +56,17 @@ describe('a text that contains only Markdown syntax', () => {
   );
 
   it.each(['\\rule{1em}{2pt}', '\\frac{}{}', '\\boxed{}', '\\overline{}', '\\begin{array}{|c|}\\end{array}'])(
-    'is a formula if it draws a line: %s',
+    'is rendered as a formula if it draws a line: %s',
     (formula) => {
       expect(html(`$$${formula}$$`)).toContain('class="katex"');
     },
   );
 
-  it('is short, regardless of the length of the source', () => {
+  it('yields short HTML, regardless of the length of the source', () => {
     expect(html('`'.repeat(9_999))).toBe(`<p>${'`'.repeat(9_999)}</p>`);
   });
 
-  it('shows something, for any syntax', () => {
+  it('never renders as nothing, for any syntax', () => {
     const piece = fc.constantFrom(
       ...[
         '`',

@@ -20,7 +20,7 @@ describe('text from an untrusted author', () => {
     expect(found.filter(({ forbidden }) => forbidden.length > 0)).toEqual([]);
   });
 
-  it('stays within the same limits in a diff of any two versions', () => {
+  it('yields only allowed HTML in a diff of any two versions', () => {
     const found = unsafeTexts.map((text, index) => {
       const other = unsafeTexts[(index * 7 + 3) % unsafeTexts.length] as string;
       return { text, other, forbidden: forbiddenIn(contentHtmlDiff(html(text), html(other))) };
@@ -28,7 +28,7 @@ describe('text from an untrusted author', () => {
     expect(found.filter(({ forbidden }) => forbidden.length > 0)).toEqual([]);
   });
 
-  it('is safe in formulas of any commands, which log nothing to the console', () => {
+  it('is safe in formulas with any commands, and logs nothing to the console', () => {
     const written = [vi.spyOn(console, 'log'), vi.spyOn(console, 'warn'), vi.spyOn(console, 'error')];
     for (const tex of ['\\show a', '\\message{a}', '\\errmessage{a}', '\\emph |', '⊶']) html(`$$${tex}$$`);
     fc.assert(
@@ -80,7 +80,7 @@ describe.runIf(hasChromium())('in a browser', () => {
       await page.setContent(
         `<!doctype html><body>${all.map((one) => `<div>${one}</div>`).join('\n')}</body>`,
       );
-      // Dispatches the events that a reader's pointer and keyboard would cause on every element.
+      // Dispatches to every element the events that a reader's pointer and keyboard would cause.
       const count = await page.evaluate(() => {
         const elements = [...document.body.querySelectorAll('*')];
         for (const element of elements) {
@@ -92,7 +92,7 @@ describe.runIf(hasChromium())('in a browser', () => {
       expect(count).toBeGreaterThan(all.length);
       expect({ ran, requests }).toEqual({ ran: [], requests: [] });
 
-      // Positive control: unescaped HTML does run.
+      // Positive control: scripts in unescaped HTML do run.
       await page.evaluate(() => {
         document.body.innerHTML = '<img src="/x" onerror="run()">';
       });

@@ -1,4 +1,4 @@
-/** Known XSS payloads. Each calls `run()` if it executes, which the tests detect. */
+/** Known XSS payloads. A payload that executes calls `run()`, which the tests detect. */
 const markup = [
   '<script>run()</script>',
   '<img src=x onerror=run()>',
@@ -49,7 +49,7 @@ const addresses = [
   'https://javascript:run()@example.com',
 ];
 
-/** Each payload, and each URL as a link, at every position where Markdown takes text from the author. */
+/** Each payload, and each URL as a link, at every position where Markdown contains text from the author. */
 export const unsafeTexts: readonly string[] = [
   ...markup.flatMap((text) => [
     text,
