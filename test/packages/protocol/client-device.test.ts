@@ -19,13 +19,13 @@ const published = [
 ];
 
 describe('push keys', () => {
-  it.each(published)('decodes and encodes the published key %s', (text) => {
+  it.each(published)('round-trip for the published key %s', (text) => {
     const key = decodePushKey(text);
     expect(key).toHaveLength(32);
     expect(encodePushKey(key as Uint8Array)).toBe(text);
   });
 
-  it('decodes what it encodes, and refuses every other first byte and length', () => {
+  it('round-trip, and are rejected with any other first byte or length', () => {
     fc.assert(
       fc.property(bytesOf(32), fc.uint8Array({ maxLength: 40 }), (key, other) => {
         expect(decodePushKey(encodePushKey(key))).toEqual(key);
@@ -35,11 +35,14 @@ describe('push keys', () => {
     );
   });
 
-  it.each(['@abcdefg', 'abcd', '', published[0]?.replace('M', 'N') as string])('refuses %j', (text) => {
-    expect(decodePushKey(text)).toBeUndefined();
-  });
+  it.each(['@abcdefg', 'abcd', '', published[0]?.replace('M', 'N') as string])(
+    'are rejected if the text is %j',
+    (text) => {
+      expect(decodePushKey(text)).toBeUndefined();
+    },
+  );
 
-  it('takes ids of 32 bits only, as number or as text', () => {
+  it('have 32-bit ids, as a number or a string', () => {
     fc.assert(
       fc.property(fc.oneof(fc.bigInt({ min: -(2n ** 34n), max: 2n ** 34n })), (id) => {
         const expected = id >= 0n && id < 2n ** 32n ? Number(id) : undefined;
@@ -61,7 +64,7 @@ describe('devices', () => {
     push_registration_error_code: 'REQUEST_EXPIRED',
   };
 
-  it('parses the map of the first answer, and drops unknown fields', () => {
+  it('are parsed from the response that opens a queue, without unknown fields', () => {
     expect(parseClientDevices({ 7: { ...device, more: 1 } })).toEqual(new Map([['7', device]]));
   });
 
@@ -72,11 +75,11 @@ describe('devices', () => {
     { pending_push_token_id: 5 },
     { push_token_last_updated_timestamp: '5' },
     { push_registration_error_code: 5 },
-  ])('refuses a map with %j', (change) => {
+  ])('are rejected in a map with %j', (change) => {
     expect(parseClientDevices({ 7: { ...device, ...change } })).toBeUndefined();
   });
 
-  it('distinguishes a field that became null from one that did not change', () => {
+  it('have events that distinguish a field that became null from an unchanged field', () => {
     const event = { type: 'device', op: 'update', device_id: 7, push_token_id: null };
     expect(parseClientDeviceEvent({ ...event, id: 3 })).toEqual(event);
     expect(parseClientDeviceEvent({ ...event, push_token_id: 'AAAA' })).toBeUndefined();
@@ -89,14 +92,14 @@ describe('devices', () => {
     expect(parseClientDeviceEvent({ type: 'device', op: 'renamed', device_id: 7 })).toBeUndefined();
   });
 
-  it('takes token ids of 8 bytes in canonical base64 only', () => {
+  it('have token ids of 8 bytes in canonical base64', () => {
     expect(parseTokenId('AAAAAAAAAAE=')).toBe('AAAAAAAAAAE=');
     expect(['AAAAAAAAAAF=', 'AAAAAAAAAAE', '192057', '', 1].map(parseTokenId)).toEqual(
       Array(5).fill(undefined),
     );
   });
 
-  it('reads the token ids of phones as stock servers do, into the one canonical spelling', () => {
+  it('have token ids that are read from phones as stock servers do, and converted to canonical base64', () => {
     expect(['AAAAAAAAAAE=', 'AAAAAAAAAAF=', 'AAAAAAAAAAG=', 'AAAAAAAAAAH='].map(readTokenId)).toEqual(
       Array(4).fill('AAAAAAAAAAE='),
     );

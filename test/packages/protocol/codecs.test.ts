@@ -33,7 +33,7 @@ describe('base64', () => {
     const expected = nodeBuffer.from(bytes).toString('base64');
     Reflect.deleteProperty(globalThis, 'Buffer');
     try {
-      // The query makes this a second copy of the module, evaluated without Buffer.
+      // The query string loads a second copy of the module, which is evaluated without Buffer.
       const path = '../../../packages/protocol/src/base64.js?without-buffer';
       const plain = (await import(path)) as typeof import('@waxwing/protocol');
       expect(plain.encodeBase64(bytes)).toBe(expected);
@@ -43,7 +43,7 @@ describe('base64', () => {
     }
   });
 
-  it('has exactly one text for each byte string', () => {
+  it('has exactly one encoding for each byte string', () => {
     fc.assert(
       fc.property(fc.stringMatching(/^[A-Za-z0-9+/=_ -]{0,16}$/), (text) => {
         const bytes = decodeBase64(text);
@@ -53,11 +53,11 @@ describe('base64', () => {
   });
 
   it.each(['QQ', 'QQ=', 'QR==', 'QUI', 'QUJ=', 'Q-__', 'QQ==\n', ' QQ==', 'QQ==QQ==', '=', 'QUJDé'])(
-    'refuses %j',
+    'is rejected for %j',
     (text) => expect(decodeBase64(text)).toBeUndefined(),
   );
 
-  it('drops the ASCII white space of ciphertext, and nothing else', () => {
+  it('ignores only ASCII white space in ciphertext', () => {
     expect(normalizeCiphertextBase64(' QU\r\nJD\t\v\f')).toBe('QUJD');
     expect(normalizeCiphertextBase64('QU\u00a0JD')).toBeUndefined();
     expect(normalizeCiphertextBase64('QU-JD')).toBeUndefined();
@@ -79,7 +79,7 @@ describe('64-bit ids', () => {
     );
   });
 
-  it('survive forms and events as decimal text', () => {
+  it('survive forms and events as decimal strings', () => {
     fc.assert(
       fc.property(int64, (id) => {
         const parsed = parsePushAccountId(String(id));
@@ -89,7 +89,7 @@ describe('64-bit ids', () => {
     );
   });
 
-  it('are refused outside 64 bits and in any other spelling', () => {
+  it('are rejected outside 64 bits and in any other spelling', () => {
     const wrong = [
       2n ** 63n,
       -(2n ** 63n) - 1n,
@@ -106,12 +106,12 @@ describe('64-bit ids', () => {
     for (const value of wrong) expect(parsePushAccountId(value)).toBeUndefined();
   });
 
-  it('refuse a number that a double may have rounded', () => {
+  it('are rejected if they are numbers that a double may have rounded', () => {
     expect(parsePushAccountId(2 ** 53)).toBeUndefined();
     expect(parsePushAccountId(2 ** 53 - 1)).toBe(2n ** 53n - 1n);
   });
 
-  it('are positive when made from random bytes', () => {
+  it('are never negative if they are created from random bytes', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 8, maxLength: 8 }), (bytes) => {
         const id = pushAccountIdFromBytes(bytes);
@@ -136,17 +136,17 @@ describe('JSON', () => {
     );
   });
 
-  it('refuses text that is not one JSON value, with each of the parsers', () => {
+  it('is rejected by each parser unless it is a single JSON value', () => {
     for (const text of ['{', '[1] 2', '{"id":12345678901234567890', 'NaN', '']) {
       expect(() => parseJson(text)).toThrow(SyntaxError);
     }
   });
 
-  it('keeps real numbers as they are beside long digits', () => {
+  it('keeps fractions unchanged beside long integers', () => {
     expect(parseJson('[1.5,12345678901234567890,1e3]')).toEqual([1.5, 12345678901234567890n, 1000]);
   });
 
-  it('does not let a body change an object prototype', () => {
+  it('cannot change an object’s prototype', () => {
     const parsed = parseJson('{"__proto__":{"polluted":1},"id":12345678901234567890}') as object;
     expect(({} as { polluted?: number }).polluted).toBeUndefined();
     expect(Object.keys(parsed)).toContain('id');
@@ -157,7 +157,7 @@ describe('a notify request', () => {
   const payload = { push_account_id: 2n ** 62n, encrypted_data: 'QUJD' };
   const realm_uuid = '9AA61D0B-8ce5-488d-8e9e-fedc346e6836';
 
-  it('recognizes the kind by its shape', () => {
+  it('determines the vendor of an entry from its fields', () => {
     const parsed = relayNotifyRequest.parse({
       realm_uuid,
       push_requests: [
@@ -174,7 +174,7 @@ describe('a notify request', () => {
     expect(parsed.push_requests[0]?.payload).toMatchObject({ push_account_id: 2n ** 62n });
   });
 
-  it('names the wrong field and its item', () => {
+  it('is rejected with the wrong field and the index of its entry', () => {
     const parsed = relayNotifyRequest.safeParse({
       realm_uuid,
       push_requests: [{ device_id: 1, fcm_priority: 'high', payload: { ...payload, encrypted_data: '?' } }],
@@ -182,7 +182,7 @@ describe('a notify request', () => {
     expect(parsed.error?.issues[0]?.path).toEqual(['push_requests', 0, 'payload', 'encrypted_data']);
   });
 
-  it.each([0, {}, { http_headers: {} }])('stops at the first item that is wrong (%j)', (item) => {
+  it.each([0, {}, { http_headers: {} }])('is checked only up to the first invalid entry (%j)', (item) => {
     const parsed = relayNotifyRequest.safeParse({ realm_uuid, push_requests: Array(500_000).fill(item) });
     expect(parsed.error?.issues).toHaveLength(1);
     expect(parsed.error?.issues[0]?.path.slice(0, 2)).toEqual(['push_requests', 0]);

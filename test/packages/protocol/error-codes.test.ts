@@ -20,17 +20,17 @@ describe('the error table', () => {
     expect(documented).toEqual(table);
   });
 
-  it('cannot be changed while the program runs', () => {
+  it('is immutable at run time', () => {
     expect(Object.isFrozen(errorCodes)).toBe(true);
   });
 
-  it('has its own codes and no inherited names', () => {
+  it('contains its own codes, but no inherited names', () => {
     expect(isErrorCode('REQUEST_EXPIRED')).toBe(true);
     expect(isErrorCode('toString')).toBe(false);
     expect(isErrorCode(undefined)).toBe(false);
   });
 
-  it('gives a refusal the status and message of its row unless the refusal says otherwise', () => {
+  it('provides the default status and message of an error', () => {
     const plain = new ProtocolError('MISSING_REMOTE_REALM');
     expect([plain.httpStatus, plain.message]).toEqual([403, 'Organization not registered']);
     const precise = new ProtocolError('RATE_LIMIT_HIT', {

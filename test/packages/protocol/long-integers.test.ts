@@ -3,7 +3,7 @@ import { isInteger, parse } from 'lossless-json';
 import { describe, expect, it } from 'vitest';
 import fc from '../../support/fast-check.js';
 
-/** Parses the text with an independent library that reads digit by digit. */
+/** Parses the text with an independent library, digit by digit. */
 function oracle(text: string): unknown {
   return parse(text, null, (digits) => {
     const value = Number(digits);
@@ -29,11 +29,11 @@ describe('JSON with integers that a double would round', () => {
     `{"raw":"\u007f${long}","a":${long}}`,
     `{"beyond Latin-1":"\ue000","a":${long}}`,
     `{"${long}":${long}}`,
-  ])('%s is read without rounding', (text) => {
+  ])('is read without rounding: %s', (text) => {
     expect(parseJson(text)).toEqual(oracle(text));
   });
 
-  it('reads integers of more than 40 digits, which no id has, as every parser does', () => {
+  it('is read with rounding for integers of more than 40 digits, which no id has', () => {
     const digits = '9'.repeat(41);
     expect(parseJson(`[${digits.slice(1)},${digits},-${digits}]`)).toEqual([
       BigInt(digits.slice(1)),
@@ -42,7 +42,7 @@ describe('JSON with integers that a double would round', () => {
     ]);
   });
 
-  it('keeps an own property named __proto__, and touches no prototype', () => {
+  it('keeps an own property named __proto__, and changes no prototype', () => {
     const parsed = parseJson(`{"__proto__":${long}}`) as object;
     expect(Object.getOwnPropertyDescriptor(parsed, '__proto__')?.value).toBe(BigInt(long));
     expect(Object.getPrototypeOf(parsed)).toBe(Object.prototype);
@@ -64,11 +64,11 @@ describe('JSON with integers that a double would round', () => {
     `${long},`,
     `{"a",${long}}`,
     '['.repeat(200_000) + long,
-  ])('%.40s is not JSON', (text) => {
+  ])('is rejected if it is malformed: %.40s', (text) => {
     expect(() => parseJson(text)).toThrow(SyntaxError);
   });
 
-  it('reads every text as the other parser does', () => {
+  it('is read exactly as by the other parser', () => {
     const leaf = fc.oneof(
       fc.bigInt({ min: -(2n ** 70n), max: 2n ** 70n }).map(String),
       fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => JSON.stringify(value)),

@@ -177,7 +177,7 @@ function wireValues(valid: fc.Arbitrary<unknown>): fc.Arbitrary<JsonValue> {
 }
 
 const bytesOf = (value: JsonValue): Uint8Array => new TextEncoder().encode(stringifyJson(value));
-/** The value as received: with plain prototypes, and with bigints where parsing returns them. */
+/** Returns the value as received: with plain prototypes, and with bigints where parsing returns them. */
 const overTheWire = (value: JsonValue): JsonValue => parseJson(stringifyJson(value));
 
 describe.each([
@@ -200,7 +200,7 @@ describe.each([
     (v: JsonValue) => zod.keyListDocument.safeParse(v).data,
   ],
   [
-    'key list answer',
+    'key list response',
     keyListAnswer,
     parseKeyListAnswer,
     (v: JsonValue) => zod.keyListAnswer.safeParse(v).data,
@@ -218,7 +218,7 @@ describe.each([
     (v: JsonValue) => zod.pushDeviceEvent.safeParse(v).data,
   ],
 ] as const)('The hand-written check of a %s', (_name, valid, parse, oracle) => {
-  it('accepts and refuses the same values as the zod shape, with the same result', () => {
+  it('accepts and rejects the same values as the zod shape, with the same result', () => {
     const seen = { taken: 0, refused: 0 };
     fc.assert(
       fc.property(wireValues(valid), (value) => {
@@ -229,7 +229,7 @@ describe.each([
       }),
       { numRuns: 2000 },
     );
-    // Both results must occur often enough to make the comparison meaningful.
+    // Both outcomes must occur often enough for a meaningful comparison.
     expect(Math.min(seen.taken, seen.refused)).toBeGreaterThan(200);
   });
 });
@@ -239,7 +239,7 @@ function byteOracle(parse: (bytes: Uint8Array) => unknown): (value: JsonValue) =
 }
 
 describe('Bytes that are not JSON or not UTF-8', () => {
-  it('are neither a notification nor a registration, as by zod', () => {
+  it('are rejected as a notification and as a registration, as by zod', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 40 }), (bytes) => {
         expect(parseNotification(bytes)).toStrictEqual(zod.parseNotificationByZod(bytes));

@@ -29,7 +29,7 @@ const revocation: fc.Arbitrary<PushRevocation> = fc
   })
   .map(({ named, ...fields }) => ({ ...fields, ...named }));
 
-it('every revocation is decoded as it was encoded, and is not a registration', () => {
+it('every revocation round-trips, and is not a registration', () => {
   fc.assert(
     fc.property(revocation, fc.base64String(), (given, nonce) => {
       const bytes = encodePushRevocation(given, nonce);
@@ -54,7 +54,7 @@ it('no registration is a revocation', () => {
   );
 });
 
-it('its length reveals little about the token', () => {
+it('the length of a revocation reveals little about the token', () => {
   const lengthOf = (token: string) =>
     encodePushRevocation(
       { token, realmUuid: crypto.randomUUID(), timestamp: 1, tokenId: 'AAAAAAAAAAE=' as never },

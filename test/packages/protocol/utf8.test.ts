@@ -17,12 +17,12 @@ function byPlatform(bytes: Uint8Array): string | undefined {
 // and a byte order mark.
 const awkward = ['c080', 'e0809f', 'eda080', 'f4908080', 'f09f98', '80', 'ff', 'efbbbf7b7d', 'f09f9880', ''];
 
-describe.each(['with TextDecoder', 'where there is no TextDecoder'])('UTF-8 %s', (platformName) => {
+describe.each(['with TextDecoder', 'without TextDecoder'])('UTF-8 %s', (platformName) => {
   afterEach(() => {
     vi.unstubAllGlobals();
   });
 
-  it('is decoded as strictly as the platform does', () => {
+  it('is decoded as strictly as by the platform', () => {
     if (platformName !== 'with TextDecoder') vi.stubGlobal('TextDecoder', undefined);
     const valid = fc.string({ unit: 'grapheme' }).map((text) => new TextEncoder().encode(text));
     const cut = fc.tuple(valid, fc.nat({ max: 8 })).map(([bytes, start]) => bytes.subarray(start));

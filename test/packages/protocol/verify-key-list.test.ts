@@ -46,16 +46,16 @@ const link = (by: typeof pinned, key: typeof pinned) => ({
 const unknown = 'unknown-signing-key';
 
 describe('The chain of signing keys', () => {
-  it('must begin at a trusted key: two untrusted keys that endorse one another are no chain', () => {
+  it('must begin at a trusted key, not at untrusted keys that endorse each other', () => {
     expect(verdict({ signer: second, chain: [first(thief), link(thief, second)] })).toBe(unknown);
   });
 
-  it('may consist of one key, but only of the trusted one', () => {
+  it('may consist of only the trusted key', () => {
     expect(verdict({})).toBe(`signed by ${pinned.publicKey}`);
     expect(verdict({ signer: thief })).toBe(unknown);
   });
 
-  it('is walked from the trusted key, at any position', () => {
+  it('is followed from the trusted key, at any position', () => {
     const chain = [first(thief), link(thief, pinned), link(pinned, next)];
     expect(verdict({ signer: next, chain })).toBe(`signed by ${next.publicKey}`);
     expect(verdict({ signer: next, chain: [first(pinned), link(pinned, next)] })).toBe(
@@ -70,12 +70,12 @@ describe('The chain of signing keys', () => {
     }
   });
 
-  it('stays broken: keys after a broken link are not trusted, even if each endorses the next', () => {
+  it('stays broken after a broken link, even if each later key endorses the next', () => {
     const chain = [first(pinned), link(thief, thief), link(thief, second)];
     expect(verdict({ signer: second, chain })).toBe(unknown);
   });
 
-  it('is not repaired by an endorsement of a key that is not directly before it', () => {
+  it('is not repaired by an endorsement from a key other than the previous key', () => {
     const chain = [first(pinned), link(pinned, next), link(pinned, second)];
     expect(verdict({ signer: second, chain })).toBe(unknown);
   });
@@ -104,23 +104,23 @@ describe('The chain of signing keys', () => {
 });
 
 describe('The signature of a key list', () => {
-  it('must be by the key that the answer names', () => {
+  it('must be from the key that the response names', () => {
     const { signature } = answer({ signer: thief });
     expect(verifyKeyList({ ...answer(), signature }, trust)).toMatchObject({ reason: 'bad-signature' });
   });
 
-  it('must cover exactly these bytes', () => {
+  it('must cover the exact bytes', () => {
     const { key_list } = answer({ primary: bouncerKey(2) });
     expect(verifyKeyList({ ...answer(), key_list }, trust)).toMatchObject({ reason: 'bad-signature' });
   });
 
-  it.each(['', 'AAAA', 'no base64!'])('is wrong when it is “%s”', (signature) => {
+  it.each(['', 'AAAA', 'no base64!'])('is rejected if it is “%s”', (signature) => {
     expect(verifyKeyList({ ...answer(), signature }, trust)).toMatchObject({ reason: 'bad-signature' });
   });
 });
 
 describe('The document of a key list', () => {
-  it.each(['!', '', '/w==', btoa('{'), btoa('{}')])('is malformed when it is “%s”', (key_list) => {
+  it.each(['!', '', '/w==', btoa('{'), btoa('{}')])('is malformed if it is “%s”', (key_list) => {
     expect(verifyKeyList({ ...answer(), key_list }, trust)).toEqual({ kind: 'refused', reason: 'malformed' });
   });
 
@@ -142,31 +142,28 @@ describe('The document of a key list', () => {
   }
 
   it.each([
-    ['of another version', { version: 2 }],
+    ['of a different version', { version: 2 }],
     ['with two primary keys', { keys: [primary, primary] }],
     ['with no primary key', { keys: [{ ...primary, state: 'accepted' }] }],
-    ['with a key that is none', { keys: [{ ...primary, public_key: 'AAAA' }] }],
-    ['with a key in another state', { keys: [primary, { ...primary, state: 'retired' }] }],
-    ['that revokes what is no key', { revoked: ['AAAA'] }],
+    ['with an invalid key', { keys: [{ ...primary, public_key: 'AAAA' }] }],
+    ['with a key in an unknown state', { keys: [primary, { ...primary, state: 'retired' }] }],
+    ['that revokes an invalid key', { revoked: ['AAAA'] }],
     ['without signing keys', { signing_keys: [] }],
-    [
-      'with an endorsement that is none',
-      { signing_keys: [{ public_key: pinned.publicKey, endorsement: 'AA' }] },
-    ],
-    ['with half a sequence', { sequence: 0.5 }],
+    ['with an invalid endorsement', { signing_keys: [{ public_key: pinned.publicKey, endorsement: 'AA' }] }],
+    ['with a fractional sequence', { sequence: 0.5 }],
     ['issued before 1970', { issued_at: -1 }],
-  ])('is malformed, though validly signed, when it is one %s', (_, change) => {
+  ])('is malformed, although validly signed, if it is a document %s', (_, change) => {
     expect(verdictOn(JSON.stringify(good))).toBe('verified');
     expect(verdictOn(JSON.stringify({ ...good, ...change }))).toBe('malformed');
   });
 
-  it('is malformed when it is not UTF-8', () => {
+  it('is malformed if it is not UTF-8', () => {
     const text = (more: string) => Buffer.from(JSON.stringify({ ...good, more }), 'latin1');
     expect(verdictOn(text('e'))).toBe('verified');
     expect(verdictOn(text('\u00e9'))).toBe('malformed');
   });
 
-  it('is returned as signed', () => {
+  it('is returned exactly as signed', () => {
     expect(verifyKeyList(answer(), trust)).toMatchObject({
       kind: 'verified',
       list: { sequence: now * 1000, issued_at: now, keys: [{ public_key: bouncerKey(1) }] },
@@ -175,12 +172,12 @@ describe('The document of a key list', () => {
   });
 });
 
-describe('The instants of a key list', () => {
+describe('The times of a key list', () => {
   const good = `signed by ${pinned.publicKey}`;
 
   it.each([
-    ['expires the second after', { issuedAt: now - 1, expiresAt: now + 1 }, good],
-    ['expires this very second', { issuedAt: now - 1, expiresAt: now }, 'expired'],
+    ['expires in one second', { issuedAt: now - 1, expiresAt: now + 1 }, good],
+    ['expires this second', { issuedAt: now - 1, expiresAt: now }, 'expired'],
     ['was issued a day ahead', { issuedAt: now + day }, good],
     ['was issued a second more than a day ahead', { issuedAt: now + day + 1 }, 'issued-in-the-future'],
     ['has a sequence a day ahead of its date', { sequence: (now + day) * 1000 }, good],
@@ -189,11 +186,11 @@ describe('The instants of a key list', () => {
       { sequence: (now + day) * 1000 + 1 },
       'sequence-too-far-ahead',
     ],
-  ])('are exact to the second: a list that %s', (_, plan, expected) => {
+  ])('are checked to the second: a list that %s', (_, plan, expected) => {
     expect(verdict(plan)).toBe(expected);
   });
 
-  it('may be ahead by as much as the client’s clock may be behind', () => {
+  it('may be ahead by as much as the client’s clock may lag', () => {
     const lag = { clockLagSeconds: 7 * day };
     expect(verdict({ issuedAt: now + 7 * day }, lag)).toBe(good);
     expect(verdict({ issuedAt: now + 7 * day + 1 }, lag)).toBe('issued-in-the-future');
@@ -201,19 +198,19 @@ describe('The instants of a key list', () => {
     expect(verdict({ sequence: (now + 7 * day) * 1000 + 1 }, lag)).toBe('sequence-too-far-ahead');
   });
 
-  it('let a client that is days behind follow the same sequence as clients with the right clock', () => {
+  it('let a client that is days behind follow the same sequence as clients with a correct clock', () => {
     const lag = { clockLagSeconds: 7 * day };
     const mended = { issuedAt: now + 5 * day, sequence: (now + 12 * day) * 1000 };
     expect(verdict(mended, lag)).toBe(good);
     expect(verdict({ ...mended, sequence: mended.sequence + 1 }, lag)).toBe('sequence-too-far-ahead');
   });
 
-  it('accept the last sequence again, and no earlier one', () => {
+  it('allow the last sequence again, but no earlier sequence', () => {
     expect(verdict({}, { lastSequence: now * 1000 })).toBe(good);
     expect(verdict({}, { lastSequence: now * 1000 + 1 })).toBe('sequence-went-back');
   });
 
-  it('are checked last, so that a forgery is reported as one', () => {
+  it('are checked last, so that a forgery is reported as a forgery', () => {
     expect(verdict({ signer: thief, issuedAt: 0, expiresAt: 1 })).toBe(unknown);
   });
 });

@@ -16,7 +16,7 @@ const endpoint = 'https://push.example/AbC';
 const subscription = { endpoint, p256dh, auth };
 const textOf = (fields: object) => JSON.stringify({ ...subscription, ...fields });
 
-/** Endpoints as push services assign them, which means serialized by a URL parser. */
+/** Endpoints as push services assign them, that is, serialized by a URL parser. */
 const anyEndpoint = fc
   .webUrl({ validSchemes: ['https'], withQueryParameters: true })
   .filter((url) => URL.canParse(url) && !/['^]/.test(url))
@@ -34,7 +34,7 @@ const anySubscription = fc
   }));
 
 describe('a Web Push token', () => {
-  it('round-trips every subscription, as one JSON text', () => {
+  it('round-trips for every subscription', () => {
     fc.assert(
       fc.property(anySubscription, (generated) => {
         const token = encodeWebPushToken(generated);
@@ -44,7 +44,7 @@ describe('a Web Push token', () => {
     );
   });
 
-  it('has no endpoint that a URL parser would write differently', () => {
+  it('has only endpoints that a URL parser leaves unchanged', () => {
     const part = fc.stringMatching(/^[a-zA-Z0-9.:@/?#%\\_~|^'"<>{}[\]-]{0,12}$/);
     fc.assert(
       fc.property(part, part, part, (host, path, query) => {
@@ -67,7 +67,7 @@ describe('a Web Push token', () => {
     'https://203.0.113.7:8443/a',
     'https://xn--bcher-kva.example/a',
     `https://push.example/${'a'.repeat(maximumPushEndpointCharacters - 'https://push.example/'.length)}`,
-  ])('accepts the endpoint %s', (url) => {
+  ])('may have the endpoint %s', (url) => {
     expect(new URL(url).href).toBe(url);
     expect(parseWebPushToken(encodeWebPushToken({ ...subscription, endpoint: url }))?.endpoint).toBe(url);
   });
@@ -110,12 +110,12 @@ describe('a Web Push token', () => {
     'file:///etc/passwd',
     '',
     `https://push.example/${'a'.repeat(maximumPushEndpointCharacters - 'https://push.example/'.length + 1)}`,
-  ])('refuses the endpoint %s', (url) => {
+  ])('is rejected with the endpoint %s', (url) => {
     expect(parseWebPushToken(textOf({ endpoint: url }))).toBeUndefined();
     expect(() => encodeWebPushToken({ ...subscription, endpoint: url })).toThrow(/^the endpoint /);
   });
 
-  it('refuses keys of another length, form or alphabet', () => {
+  it('is rejected with keys of a wrong length, form or alphabet', () => {
     const compressed = Buffer.concat([Buffer.from([2]), Buffer.alloc(32, 7)]).toString('base64url');
     const hybrid = Buffer.concat([Buffer.from([6]), Buffer.alloc(64, 7)]).toString('base64url');
     for (const key of ['', compressed, hybrid, `${p256dh}A`, p256dh.slice(1), `${p256dh.slice(0, -1)}d`]) {
@@ -129,7 +129,7 @@ describe('a Web Push token', () => {
     }
   });
 
-  it('rewrites keys in standard base64, and parses only base64url', () => {
+  it('is encoded from keys in standard base64, and parsed only with keys in base64url', () => {
     const point = Buffer.concat([Buffer.from([4]), Buffer.alloc(64, 0xfb)]);
     const secret = Buffer.alloc(16, 0xff);
     const standard = { endpoint, p256dh: point.toString('base64'), auth: secret.toString('base64') };
@@ -142,7 +142,7 @@ describe('a Web Push token', () => {
     expect(parseWebPushToken(JSON.stringify(standard))).toBeUndefined();
   });
 
-  it('has one spelling: other order, white space, fields and escapes are refused', () => {
+  it('has one spelling, without other orders, white space, fields or escapes', () => {
     const token = encodeWebPushToken(subscription);
     const others = [
       ` ${token}`,
@@ -177,7 +177,7 @@ describe('a registration of kind webpush', () => {
     );
   });
 
-  it('is refused with a token in another spelling, and with an app id', () => {
+  it('is rejected with a token in another spelling, or with an app id', () => {
     const token = encodeWebPushToken(subscription);
     const parse = (fields: object) =>
       parsePushRegistration(
@@ -189,7 +189,7 @@ describe('a registration of kind webpush', () => {
     expect(parse({ ios_app_id: 'org.example.app' })).toBeUndefined();
   });
 
-  it('has its kind in the forms of both generations', () => {
+  it('has a token kind that the forms of both generations accept', () => {
     expect(registerClientPushParameters.shape.token_kind.parse('webpush')).toBe('webpush');
     expect(registerPushDeviceParameters.shape.token_kind.parse('webpush')).toBe('webpush');
     expect(registerPushDeviceParameters.shape.token_kind.safeParse('web').success).toBe(false);

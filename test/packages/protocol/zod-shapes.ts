@@ -10,8 +10,8 @@ import {
 import { z } from 'zod';
 
 /**
- * The shapes that a phone checks with handwritten code, written in zod. Both must accept the same values and return the
- * same results.
+ * Zod versions of the shapes that a phone checks with handwritten code. Both versions must accept the same values and
+ * return the same results.
  */
 
 const id = z.union([z.number().int(), z.bigint()]);

@@ -23,12 +23,12 @@ function withFlippedBit(bytes: Uint8Array, bit: number): Uint8Array {
   return flipped;
 }
 
-it('Each backend says which one it is', () => {
+it('each backend reports its name', () => {
   expect([wasm.backend, native.backend]).toEqual(['wasm', 'native']);
 });
 
 describe.each(pairs)('Sealed by $name', ({ one, other }) => {
-  it('a sealed box opens to its plaintext, in @noble too', () => {
+  it('a sealed box opens to its plaintext, also in @noble', () => {
     fc.assert(
       fc.property(message, (plaintext) => {
         const keyPair = one.generateKeyPair();
@@ -41,12 +41,12 @@ describe.each(pairs)('Sealed by $name', ({ one, other }) => {
     );
   });
 
-  it('a sealed box differs each time, though the plaintext does not', () => {
+  it('a sealed box differs each time for the same plaintext', () => {
     const { publicKey } = one.generateKeyPair();
     expect(one.seal(new Uint8Array(8), publicKey)).not.toEqual(one.seal(new Uint8Array(8), publicKey));
   });
 
-  it('a sealed box opens neither with a flipped bit, nor cut, nor with another key', () => {
+  it('a sealed box does not open if it is damaged or truncated, or with another key', () => {
     fc.assert(
       fc.property(message, anyBit, fc.nat(), (plaintext, bit, length) => {
         const keyPair = one.generateKeyPair();
@@ -62,7 +62,7 @@ describe.each(pairs)('Sealed by $name', ({ one, other }) => {
     );
   });
 
-  it('a secret box has the same bytes as in the other backend and in @noble, and opens in all', () => {
+  it('a secret box has the same bytes in the other backend and in @noble, and opens in all of them', () => {
     fc.assert(
       fc.property(message, nonce, key, (plaintext, boxNonce, boxKey) => {
         const sealed = one.sealSecretBox(plaintext, boxNonce, boxKey);
@@ -74,7 +74,7 @@ describe.each(pairs)('Sealed by $name', ({ one, other }) => {
     );
   });
 
-  it('a secret box opens neither with a flipped bit anywhere, nor cut', () => {
+  it('a secret box does not open with any bit flipped, or truncated', () => {
     fc.assert(
       fc.property(message, nonce, key, anyBit, (plaintext, boxNonce, boxKey, bit) => {
         const sealed = one.sealSecretBox(plaintext, boxNonce, boxKey);
@@ -87,7 +87,7 @@ describe.each(pairs)('Sealed by $name', ({ one, other }) => {
     );
   });
 
-  it('AEAD ciphertext has the same bytes as in the other backend and in @noble', () => {
+  it('AEAD ciphertext has the same bytes in the other backend and in @noble', () => {
     fc.assert(
       fc.property(message, message, nonce, key, (plaintext, data, aeadNonce, aeadKey) => {
         const sealed = one.sealAead(plaintext, data, aeadNonce, aeadKey);
@@ -99,7 +99,7 @@ describe.each(pairs)('Sealed by $name', ({ one, other }) => {
     );
   });
 
-  it('AEAD ciphertext opens neither changed, nor cut, nor with other additional data', () => {
+  it('AEAD ciphertext does not open if it is changed or truncated, or with other additional data', () => {
     fc.assert(
       fc.property(message, nonce, key, anyBit, (plaintext, aeadNonce, aeadKey, bit) => {
         const data = Buffer.from('a row');
@@ -117,7 +117,7 @@ describe.each(pairs)('Sealed by $name', ({ one, other }) => {
     );
   });
 
-  it('a keyed hash is the same in the other backend and in @noble, and another under another key', () => {
+  it('a keyed hash is the same in the other backend and in @noble, and differs with another key', () => {
     fc.assert(
       fc.property(message, key, anyBit, (text, hashKey, bit) => {
         const hash = one.keyedHash(text, hashKey);
@@ -129,7 +129,7 @@ describe.each(pairs)('Sealed by $name', ({ one, other }) => {
     );
   });
 
-  it('a signature has the same bytes as in the other backend and in @noble, and is verified by all', () => {
+  it('a signature has the same bytes in the other backend and in @noble, and all of them verify it', () => {
     fc.assert(
       fc.property(message, anyBit, (text, bit) => {
         const { publicKey, privateKey } = one.generateSigningKeyPair();
@@ -146,7 +146,7 @@ describe.each(pairs)('Sealed by $name', ({ one, other }) => {
     );
   });
 
-  it('a public key is derived as in @noble, and belongs to its pair', () => {
+  it('a derived public key is the same as in @noble, and as in the key pair', () => {
     fc.assert(
       fc.property(key, (privateKey) => {
         expect(one.publicKeyOf(privateKey)).toEqual(other.publicKeyOf(privateKey));
@@ -160,7 +160,7 @@ describe.each(pairs)('Sealed by $name', ({ one, other }) => {
 });
 
 describe.each([wasm, native])('The $backend backend', (sodium) => {
-  it('makes keys of the documented lengths, new ones each time', () => {
+  it('generates keys of the documented lengths, and new keys each time', () => {
     const [first, second] = [sodium.generateKeyPair(), sodium.generateKeyPair()];
     expect([first.publicKey.length, first.privateKey.length]).toEqual([32, 32]);
     expect(Object.keys(first).sort()).toEqual(['privateKey', 'publicKey']);
@@ -171,13 +171,13 @@ describe.each([wasm, native])('The $backend backend', (sodium) => {
     expect(signing.privateKey).not.toEqual(sodium.generateSigningKeyPair().privateKey);
   });
 
-  it('makes random bytes of the requested length, zero included', () => {
+  it('generates random bytes of the requested length, including zero', () => {
     expect(sodium.randomBytes(0)).toEqual(new Uint8Array());
     expect(sodium.randomBytes(33)).toHaveLength(33);
     expect(sodium.randomBytes(33)).not.toEqual(sodium.randomBytes(33));
   });
 
-  it('wipes in place, and nothing around a slice', () => {
+  it('wipes a slice in place, and nothing around it', () => {
     const whole = new Uint8Array(8).fill(7);
     sodium.wipe(whole.subarray(2, 5));
     expect(whole).toEqual(new Uint8Array([7, 7, 0, 0, 0, 7, 7, 7]));

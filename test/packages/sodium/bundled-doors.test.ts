@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 
 const entry = 'virtual:entry';
 
-/** A module from source text, so that a bundle needs no files. */
+/** Returns a plugin that provides a module from source text, so that a bundle needs no files. */
 function virtualModule(id: string, code: string): Plugin {
   return {
     name: id,
@@ -30,7 +30,7 @@ async function bundle(conditions: string[], plugins: Plugin[] = []) {
     },
   });
   const [output] = [result].flat();
-  if (output === undefined || !('output' in output)) throw new Error('vite has built nothing.');
+  if (output === undefined || !('output' in output)) throw new Error('vite built nothing.');
   expect(output.output).toHaveLength(1);
   return output.output[0];
 }
@@ -49,7 +49,7 @@ async function expectToWork(door: typeof mainDoor, backend: string): Promise<voi
 }
 
 describe('The main entry point, bundled by vite', () => {
-  it('is one file without imports, and works', async () => {
+  it('is one working file without imports', async () => {
     const chunk = await bundle(['@waxwing/source', 'browser']);
     expect([...chunk.imports, ...chunk.dynamicImports]).toEqual([]);
     expect(chunk.code).not.toMatch(/["']node:/);
@@ -58,7 +58,7 @@ describe('The main entry point, bundled by vite', () => {
 });
 
 describe('The main entry point under the react-native condition', () => {
-  it('exports the same names, on react-native-libsodium and without WebAssembly', async () => {
+  it('exports the same names, and uses react-native-libsodium without WebAssembly', async () => {
     const standIn = `import libsodium from 'libsodium-wrappers'; export default libsodium;`;
     const chunk = await bundle(
       ['react-native', '@waxwing/source'],

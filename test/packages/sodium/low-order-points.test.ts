@@ -26,7 +26,7 @@ const encodings = [...ordersUpTo8, ...unreduced].flatMap((value) => [
 ]);
 
 describe.each([wasm, native])('The $backend backend', (sodium) => {
-  it.each(encodings)('refuses the low-order point $u with its top bit $topBit', ({ bytes }) => {
+  it.each(encodings)('rejects the low-order point $u with its top bit $topBit', ({ bytes }) => {
     expect(sodium.isUsablePublicKey(bytes)).toBe(false);
     expect(() => sodium.seal(new Uint8Array(1), bytes)).toThrow(RangeError);
   });
@@ -40,7 +40,7 @@ describe.each([wasm, native])('The $backend backend', (sodium) => {
     }
   });
 
-  it('refuses every length but 32', () => {
+  it('rejects every length but 32', () => {
     for (const length of [0, 31, 33, 64]) {
       expect(sodium.isUsablePublicKey(new Uint8Array(length).fill(9))).toBe(false);
     }

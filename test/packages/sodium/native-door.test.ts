@@ -7,14 +7,14 @@ afterEach(() => {
   vi.resetModules();
 });
 
-describe('The native door', () => {
-  it('loads the native backend as the fastest, without a fallback reason', async () => {
+describe('The native entry point', () => {
+  it('loads the native backend as the fastest backend, without a fallback reason', async () => {
     const { sodium, nativeUnavailableReason } = await loadFastestSodium();
     expect(nativeUnavailableReason, 'sodium-native does not load on this machine').toBeUndefined();
     expect(sodium.backend).toBe('native');
   });
 
-  it('falls back to WebAssembly and says why in one line', async () => {
+  it('falls back to WebAssembly, and returns the reason in one line', async () => {
     vi.resetModules();
     vi.doMock('sodium-native', () => {
       throw new Error("Cannot find addon '.'\nCandidates:\n- a file");

@@ -15,7 +15,7 @@ const key = fc.uint8Array({ minLength: 32, maxLength: 32 });
 const nonce = fc.uint8Array({ minLength: 24, maxLength: 24 });
 const runs = { numRuns: 40 };
 
-/** Damages: one flipped bit, a truncated box, an extended box, or arbitrary bytes. */
+/** Damaged boxes: one flipped bit, a truncated or extended box, or arbitrary bytes. */
 const damages = fc.oneof(
   fc.nat().map((bit) => (box: Uint8Array) => {
     const flipped = box.slice();
@@ -30,7 +30,7 @@ const damages = fc.oneof(
 
 describe('Opening without libsodium', () => {
   it.each(vectors.registrations)(
-    'opens the sealed $kind registration of the vectors',
+    'opens the sealed $kind registration in the vectors',
     ({ sealed, plaintext }) => {
       const keyPair = {
         publicKey: bytes(vectors.bouncer_public_key),
@@ -40,20 +40,20 @@ describe('Opening without libsodium', () => {
     },
   );
 
-  it.each(vectors.notifications)('opens the $type notification of the vectors', (notification) => {
+  it.each(vectors.notifications)('opens the $type notification in the vectors', (notification) => {
     const data = bytes(notification.encrypted_data);
     const pushKey = bytes(vectors.push_key).slice(1);
     const plaintext = openingSodium.openSecretBox(data.slice(24), data.slice(0, 24), pushKey);
     expect(text(plaintext)).toBe(notification.plaintext_utf8);
   });
 
-  it('opens the notification of the older generation of the vectors', () => {
+  it('opens the older generation’s notification in the vectors', () => {
     const { encrypted_data, plaintext, push_public_key, client_private_key } = vectors.gen11;
     const keyPair = { publicKey: bytes(push_public_key), privateKey: bytes(client_private_key) };
     expect(text(openingSodium.openSealed(bytes(encrypted_data), keyPair))).toBe(plaintext);
   });
 
-  it('opens each sealed box of libsodium, and refuses exactly the damaged boxes that libsodium refuses', () => {
+  it('opens the same intact and damaged sealed boxes as libsodium', () => {
     fc.assert(
       fc.property(message, key, damages, (plaintext, privateKey, damage) => {
         const keyPair = { publicKey: wasm.publicKeyOf(privateKey), privateKey };
@@ -67,7 +67,7 @@ describe('Opening without libsodium', () => {
     );
   });
 
-  it('opens each secret box of libsodium, and refuses exactly the damaged boxes that libsodium refuses', () => {
+  it('opens the same intact and damaged secret boxes as libsodium', () => {
     fc.assert(
       fc.property(message, nonce, key, damages, (plaintext, given, secret, damage) => {
         const sealed = wasm.sealSecretBox(plaintext, given, secret);
@@ -105,7 +105,7 @@ describe('Opening without libsodium', () => {
     expect({ large, keyPair }).toEqual(before);
   });
 
-  it('names an argument of the wrong length, as libsodium’s backends do', () => {
+  it('names an argument of the wrong length, like the libsodium backends', () => {
     const { publicKey, privateKey } = wasm.generateKeyPair();
     for (const sodium of [wasm, openingSodium]) {
       const short = new Uint8Array(31);

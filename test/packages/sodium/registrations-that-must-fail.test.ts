@@ -17,7 +17,7 @@ const keyPairs = new Map(
   ]),
 );
 
-/** Accepts only base64 that re-encodes to the same text. */
+/** Decodes base64 only if the bytes re-encode to the same text. */
 function decodeCanonicalBase64(text: string): Uint8Array | undefined {
   const compact = text.replace(/[\t\n\f\r ]/g, '');
   const bytes = Buffer.from(compact, 'base64');
@@ -29,13 +29,13 @@ describe('The registrations that must fail', () => {
     expect(registrationVectors()).toEqual(makeRegistrationVectors());
   });
 
-  it('have unique names, and include refusals and acceptances', () => {
+  it('have unique names, and include refused and accepted registrations', () => {
     expect(new Set(vectors.map((vector) => vector.name)).size).toBe(vectors.length);
     expect(vectors.filter((vector) => 'error' in vector.expect).length).toBeGreaterThan(100);
     expect(vectors.filter((vector) => 'ok' in vector.expect).length).toBeGreaterThan(20);
   });
 
-  it('are accepted only if their box opens with a key of the ring', () => {
+  it('are accepted only if their box opens with a key in the ring', () => {
     const ring = keys.filter((key) => key.in_key_ring).map((key) => key.public_key);
     for (const vector of vectors) {
       if ('ok' in vector.expect) {
@@ -45,7 +45,7 @@ describe('The registrations that must fail', () => {
     }
   });
 
-  it.each(vectors)('$name: wasm, native and @noble agree whether the box opens', (vector) => {
+  it.each(vectors)('open in wasm and native exactly if they open in @noble: $name', (vector) => {
     const keyPair = keyPairs.get(vector.bouncer_public_key);
     const sealed = decodeCanonicalBase64(vector.encrypted_push_registration);
     if (keyPair === undefined || sealed === undefined) {

@@ -53,7 +53,7 @@ describe.each(implementations)('The vectors of encrypted push in $name', (sodium
     },
   );
 
-  it('open the sealed notification of the generation with public keys', () => {
+  it('open the older generation’s sealed notification', () => {
     const keyPair = {
       publicKey: bytes(vectors.gen11.push_public_key),
       privateKey: bytes(vectors.gen11.client_private_key),
@@ -63,7 +63,7 @@ describe.each(implementations)('The vectors of encrypted push in $name', (sodium
     );
   });
 
-  it('derive both public keys from the private ones', () => {
+  it('derive both public keys from the private keys', () => {
     expect(sodium.publicKeyOf(bytes(vectors.bouncer_private_key))).toEqual(bytes(vectors.bouncer_public_key));
     expect(sodium.publicKeyOf(bytes(vectors.gen11.client_private_key))).toEqual(
       bytes(vectors.gen11.push_public_key),
@@ -72,7 +72,7 @@ describe.each(implementations)('The vectors of encrypted push in $name', (sodium
 });
 
 describe('The oracle in @noble', () => {
-  it.each(vectors.registrations)('seals the $kind registration to the very same bytes', (registration) => {
+  it.each(vectors.registrations)('seals the $kind registration to exactly the same bytes', (registration) => {
     const sealed = noble.seal(
       new TextEncoder().encode(registration.plaintext),
       bytes(vectors.bouncer_public_key),
@@ -83,7 +83,7 @@ describe('The oracle in @noble', () => {
 });
 
 describe("The project's copy of the vectors", () => {
-  it('is the published one, byte for byte except for spaces', () => {
+  it('equals the published file except for whitespace', () => {
     const digest = createHash('sha256').update(JSON.stringify(vectors)).digest('hex');
     expect(digest).toBe('094da71280b7cbe585acc5fd99944e2d0d28224f18c0d67764b101db4be888e8');
   });

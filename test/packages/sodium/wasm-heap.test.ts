@@ -6,7 +6,7 @@ import { sodiumBackends } from '../../support/sodium-backends.js';
 const { wasm, native } = await sodiumBackends();
 const { libsodium: heap } = libsodium as unknown as { libsodium: { readonly HEAPU8: Uint8Array } };
 
-/** Whether any 16 consecutive bytes of the secret occur in WebAssembly memory. */
+/** Returns whether any 16 consecutive bytes of the secret occur in WebAssembly memory. */
 function isInHeap(secret: Uint8Array): boolean {
   const memory = Buffer.from(heap.HEAPU8.buffer);
   for (let offset = 0; offset + 16 <= secret.length; offset += 1) {
@@ -15,7 +15,7 @@ function isInHeap(secret: Uint8Array): boolean {
   return false;
 }
 
-it('A search of WebAssembly memory finds a secret that was put there', () => {
+it('isInHeap finds a secret that is in WebAssembly memory', () => {
   const planted = native.randomBytes(32);
   const place = heap.HEAPU8.subarray(-32);
   const before = place.slice();
@@ -26,7 +26,7 @@ it('A search of WebAssembly memory finds a secret that was put there', () => {
   expect(isInHeap(planted)).toBe(false);
 });
 
-it('No private key and no plaintext stays in WebAssembly memory after the call that used it', () => {
+it('no private key or plaintext stays in WebAssembly memory after a call', () => {
   const keyPair = wasm.generateKeyPair();
   const signing = wasm.generateSigningKeyPair();
   const secretBoxKey = wasm.randomBytes(32);
@@ -52,7 +52,7 @@ it('No private key and no plaintext stays in WebAssembly memory after the call t
   expect(secrets.map(isInHeap)).toEqual([false, false, false, false, false]);
 });
 
-it('Memory that grows for a large box is wiped as well, and small boxes still open after it', () => {
+it('memory that grows for a large box is also wiped, and small boxes still open afterwards', () => {
   const keyPair = native.generateKeyPair();
   const large = new Uint8Array(24 * 1024 * 1024).fill(0x5a);
   const lengthBefore = heap.HEAPU8.length;
@@ -63,7 +63,7 @@ it('Memory that grows for a large box is wiped as well, and small boxes still op
   expect(wasm.openSealed(wasm.seal(small, keyPair.publicKey), keyPair)).toEqual(small);
 });
 
-it('Only allocated memory is wiped, once, and memory that is already wiped stays unchanged', () => {
+it('only allocated memory is wiped, and only once', () => {
   let next = 4;
   const freed: number[] = [];
   const memory = {

@@ -4,14 +4,14 @@ import { type Libsodium, wrapLibsodium } from '#sodium/wrap-libsodium.js';
 
 await libsodium.ready;
 
-/** A library like react-native-libsodium, without scalar multiplication, and with one failing function. */
+/** Wraps a library like react-native-libsodium: without scalar multiplication, and with some functions replaced. */
 function wrapWith(replacements: Partial<Libsodium>) {
   const { crypto_scalarmult_base: _lacking, ...functions } = libsodium;
   return wrapLibsodium({ ...functions, ...replacements }, 'native');
 }
 
-describe('A library that lacks the scalar multiplication', () => {
-  it('seals and opens, and has the backend that it was wrapped as', () => {
+describe('A library without scalar multiplication', () => {
+  it('seals and opens, and reports the backend given by the caller', () => {
     const sodium = wrapWith({});
     const keyPair = sodium.generateKeyPair();
     const sealed = sodium.seal(new Uint8Array([1, 2, 3]), keyPair.publicKey);
@@ -27,14 +27,14 @@ describe('A library that lacks the scalar multiplication', () => {
   });
 });
 
-describe('An error that is not a failure to open', () => {
+describe('An error other than a failed decryption', () => {
   const keyPair = { publicKey: new Uint8Array(32), privateKey: new Uint8Array(32) };
   const failures: [string, unknown][] = [
     ['a trap in WebAssembly', new WebAssembly.RuntimeError('memory access out of bounds')],
-    ['memory that ran out', { message: '_malloc() failed', length: 48 }],
+    ['an out-of-memory error', { message: '_malloc() failed', length: 48 }],
   ];
 
-  it.each(failures)('%s is passed on to the caller', (_name, failure) => {
+  it.each(failures)('propagates to the caller: %s', (_name, failure) => {
     const fail = () => {
       throw failure;
     };
