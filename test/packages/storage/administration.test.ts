@@ -94,7 +94,7 @@ async function idOf(url: string, wanted: string): Promise<string> {
   return (await list(url)).find(({ kind }) => kind === wanted)?.id ?? '';
 }
 
-describe('the commands about the database', () => {
+describe('the database commands', () => {
   eachBackend((backend) => {
     it('print the pending migrations, apply them, and then find none', async () => {
       const url = await backend.freshUrl();
@@ -121,7 +121,7 @@ describe('the commands about the database', () => {
       });
     });
 
-    it('distinguish a database of a newer version from one that is up to date', async () => {
+    it('distinguish a database from a newer version from a database that is up to date', async () => {
       const url = await backend.freshUrl();
       const database = await backend.open<{ jobs_migrations: { name: string; timestamp: string } }>({
         url,
@@ -137,7 +137,7 @@ describe('the commands about the database', () => {
       await expect(run(url, ['db', 'migrate'])).rejects.toThrow('newer version');
     });
 
-    it('move rows and jobs through a file that only its owner may read', async () => {
+    it('move rows and jobs through a file that only the owner may read', async () => {
       const [from, to] = [await withTwoJobs(backend), await backend.freshUrl()];
       const file = join(folder, 'export.jsonl');
       const counts = await runJson(from, 'db', 'export', '--file', file);
@@ -148,7 +148,7 @@ describe('the commands about the database', () => {
       expect(jobs.map(({ kind }) => kind)).toEqual(['dies', 'waits']);
     });
 
-    it('refuse to overwrite a file, to read a missing file, and to fill a database that is not empty', async () => {
+    it('refuse an existing file to write, a missing file to read, and a database that is not empty', async () => {
       const url = await withTwoJobs(backend);
       const file = join(folder, 'export.jsonl');
       await run(url, ['db', 'export', '--file', file]);
@@ -185,15 +185,15 @@ it('read-only commands create no SQLite file', async () => {
   ]);
 });
 
-it('read-only commands do not claim that a SQLite file is missing if they cannot access its folder', async () => {
+it('read-only commands do not report a SQLite file as missing if they cannot access its folder', async () => {
   const path = join(folder, 'circle.sqlite');
   symlinkSync(path, path);
   await expect(run(`sqlite:${path}`, ['db', 'status'])).rejects.toThrow('ELOOP');
 });
 
-describe('the commands about the queue', () => {
+describe('the queue commands', () => {
   eachBackend((backend) => {
-    it('list jobs by state and kind, and never more than asked', async () => {
+    it('list jobs by state and kind, up to the limit', async () => {
       const url = await withTwoJobs(backend);
       expect(await list(url, '--state', 'dead')).toEqual([
         expect.objectContaining({
@@ -228,7 +228,7 @@ describe('the commands about the queue', () => {
       }
     });
 
-    it('show only parts of a payload that are known to contain no secret', async () => {
+    it('show only the parts of a payload that are known to contain no secret', async () => {
       const url = await withTwoJobs(backend);
       expect(await runJson(url, 'queue', 'show', await idOf(url, 'dies'))).toMatchObject({
         state: 'dead',
@@ -245,7 +245,7 @@ describe('the commands about the queue', () => {
       expect(printed).not.toContain('not JSON');
     });
 
-    it('bring a dead job back', async () => {
+    it('retry a dead job', async () => {
       const url = await withTwoJobs(backend);
       const id = await idOf(url, 'dies');
       expect(await runJson(url, 'queue', 'retry', id)).toEqual({ id, retried: true });
@@ -253,7 +253,7 @@ describe('the commands about the queue', () => {
       expect((await list(url)).map(({ kind }) => kind).sort()).toEqual(['dies', 'waits']);
     });
 
-    it('drop a job only after asking', async () => {
+    it('drop a job only after confirmation', async () => {
       const url = await withTwoJobs(backend);
       const id = await idOf(url, 'waits');
       await expect(run(url, ['queue', 'drop', id], false)).rejects.toThrow('Nothing was changed.');
@@ -267,7 +267,7 @@ describe('the commands about the queue', () => {
     });
 
     it.each(['5', 'nonsense', '5f7f3c9e-8a52-4b35-8d51-0d9a6b1d2c3e'])(
-      'report that there is no job %s',
+      'report that the job %s does not exist',
       async (id) => {
         const url = await withTwoJobs(backend);
         for (const action of ['show', 'retry', 'drop']) {
@@ -280,7 +280,7 @@ describe('the commands about the queue', () => {
 
 it('the list of jobs names every state in its help', () => {
   const queue = new Command();
-  // Help does not use any options.
+  // The help uses no options.
   addQueueCommands(queue, {} as AdministrationOptions);
   const list = queue.commands.find((command) => command.name() === 'list');
   const described = list?.options.find(({ long }) => long === '--state')?.description;

@@ -34,7 +34,7 @@ eachPostgres((postgres) => {
     );
   });
 
-  it('refuses invalid numbers, instead of storing nothing', async () => {
+  it('is rejected for invalid numbers instead of storing nothing', async () => {
     const { db } = await openBirds(postgres);
     for (const number of [Number.NaN, Number.POSITIVE_INFINITY]) {
       await expect(sql`select cast(${arrayText([1, number])} as bigint[])`.execute(db)).rejects.toThrow(

@@ -57,9 +57,9 @@ eachPostgres((backend) => {
   });
 
   it.each([
-    ['its connection has lost it', 'deallocate all'],
-    ['what it returns has changed', 'alter table birds alter column seen type integer'],
-  ])('is planned again without an error where %s', async (_, change) => {
+    ['its connection has lost the plan', 'deallocate all'],
+    ['its result columns have changed', 'alter table birds alter column seen type integer'],
+  ])('is planned again without an error if %s', async (_, change) => {
     const database = await openBirds(backend);
     const insert = new BulkInsert<Inserted>(database.db, { name: 'text', seen: 'integer' }, (rows) =>
       database.db.insertInto('birds').columns(['name', 'seen']).expression(rows).returning(['name', 'seen']),
@@ -84,7 +84,7 @@ eachPostgres((backend) => {
       database.db.transaction().execute(async (db) => {
         await insert.run(db, [[`wren ${index}`, index]]);
         kept += 1;
-        // Each transaction keeps its connection until all have one, so that none is reused.
+        // Each transaction keeps its connection until all have one, so that no connection is reused.
         await vi.waitUntil(() => kept === connections);
       });
     await Promise.all(Array.from({ length: connections }, keep));
@@ -93,7 +93,7 @@ eachPostgres((backend) => {
     expect(added).toEqual([{ name: 'finch', seen: 1 }]);
   });
 
-  it('is planned again even if it is a whole write, and needs no transaction', async () => {
+  it('is planned again even if it is a write of its own, without a transaction', async () => {
     const database = await openBirds(backend);
     const { db } = database;
     const insert = new StatementOfRows<Inserted>(
@@ -110,7 +110,7 @@ eachPostgres((backend) => {
       });
     for (let index = 0; index < 3; index++) {
       expect(await add(`wren ${index}`, index)).toEqual([{ name: `wren ${index}`, seen: index }]);
-      // Removes the prepared statement from every connection, so that the next insert gets the error.
+      // Removes the prepared statement from every connection, so that the next insert fails with that error.
       await Promise.all(Array.from({ length: 10 }, () => sql`deallocate all`.execute(db)));
       expect(await add(`finch ${index}`, index)).toEqual([{ name: `finch ${index}`, seen: index }]);
     }

@@ -19,7 +19,7 @@ afterEach(async () => {
   await Promise.all(servers.splice(0).map((server) => server.close()));
 });
 
-/** Listens like a PostgreSQL server. Answers each client message with the next answer, then disconnects. */
+/** Listens like a PostgreSQL server. Responds to each client message with the next answer, then disconnects. */
 async function listenAnswering(...answers: Buffer[]): Promise<number> {
   const server = createServer((socket) => {
     const left = [...answers];
@@ -50,7 +50,7 @@ const refusal = (sqlState: string) =>
 const authentication = (kind: number, rest: string) =>
   message('R', Buffer.concat([Buffer.from([0, 0, 0, kind]), Buffer.from(rest)]));
 
-describe('A PostgreSQL that cannot be reached is reported in one sentence, without the password', () => {
+describe('A PostgreSQL server that cannot be reached is reported in one sentence, without the password', () => {
   it.each([
     ['28P01', 'it refuses the password of the user "me"; correct the user and password in the URL.'],
     [
@@ -64,7 +64,7 @@ describe('A PostgreSQL that cannot be reached is reported in one sentence, witho
     ['42501', 'the user "me" may not connect to it; grant connect on database birds to me.'],
     ['53300', 'it has no connection left; raise its max_connections, or let fewer processes connect.'],
     ['57P03', 'it is starting or stopping; try again in a moment.'],
-  ])('one that refuses with %s', async (sqlState, sentence) => {
+  ])('a server that refuses with %s', async (sqlState, sentence) => {
     const port = await listenAnswering(refusal(sqlState));
     await expect(open(`postgres://me:hunter2@127.0.0.1:${port}/birds`)).rejects.toThrow(
       `The PostgreSQL database "birds" at 127.0.0.1, port ${port}, cannot be reached: ${sentence}`,
@@ -80,7 +80,7 @@ describe('A PostgreSQL that cannot be reached is reported in one sentence, witho
     ],
     ['no TLS', [Buffer.from('N')], '?sslmode=verify-full', 'it does not support TLS; enable TLS there'],
     [
-      'one that wants a password',
+      'a server that requires a password',
       [authentication(10, 'SCRAM-SHA-256\0\0'), authentication(11, 'r=a')],
       '',
       'it requires a password for the user "me"',
@@ -142,7 +142,7 @@ async function listenWithTls(): Promise<{ readonly port: number; readonly ca: st
   return { port: (server.address() as AddressInfo).port, ca: join(folder, 'ca.pem') };
 }
 
-describe('sslmode in the URL of a PostgreSQL', () => {
+describe('sslmode in a PostgreSQL URL', () => {
   const refusedPassword = 'it refuses the password';
   const untrusted = 'its certificate is not trusted';
 
@@ -166,7 +166,7 @@ describe('sslmode in the URL of a PostgreSQL', () => {
     warned.mockRestore();
   });
 
-  it('verify-full refuses a certificate for another name, and says which name was expected', async () => {
+  it('rejects a certificate for another name with verify-full, and reports the expected name', async () => {
     const { port, ca } = await listenWithTls();
     await expect(
       open(`postgres://me@localhost:${port}/birds?sslmode=verify-full&sslrootcert=${ca}`),
@@ -176,7 +176,7 @@ describe('sslmode in the URL of a PostgreSQL', () => {
 
 describe('A user who may not create tables gets an error', () => {
   eachPostgres((backend) => {
-    it('with the name of the missing right, with or without tables of another user', async () => {
+    it('that names the missing right, with or without tables of another user', async () => {
       const user = `waxwing_low_${process.pid}`;
       const ownersUrl = await backend.freshUrl();
       const owner = await backend.open({ migrations: [], url: ownersUrl });
@@ -197,7 +197,7 @@ describe('A user who may not create tables gets an error', () => {
 
 describe('A limit on connections gets an error', () => {
   eachPostgres((backend) => {
-    it('with the name of the role or the database whose limit is reached', async () => {
+    it('that names the role or database whose limit is reached', async () => {
       const user = `waxwing_few_${process.pid}`;
       const url = new URL(await backend.freshUrl());
       const database = url.pathname.slice(1);

@@ -6,12 +6,12 @@ import { sqliteBackend } from '../../support/test-databases.js';
 const backend = sqliteBackend();
 afterEach(() => void vi.restoreAllMocks());
 
-it('commits writes of the same event-loop tick together, and waits one more tick for others', async () => {
+it('commits writes in the same event-loop tick together, and waits one more tick for further writes', async () => {
   const database = await backend.open({ migrations: [] });
   const begun: string[] = [];
   const begin = (name: string) => async () => void begun.push(name);
 
-  // The tick is requested first, so that it precedes any tick that a write requests.
+  // Requests the tick first, so that it precedes any tick that a write requests.
   let turn = nextTurn().then(() => [...begun]);
   const alone = database.write(begin('alone'));
   expect(await turn).toEqual([]);
@@ -23,7 +23,7 @@ it('commits writes of the same event-loop tick together, and waits one more tick
   await gathered;
 });
 
-it('runs writes that take locks first before the others of their batch, each kind in order', async () => {
+it('runs writes that need locks before the other writes in a batch, each kind in order', async () => {
   const database = await backend.open({ migrations: [] });
   const begun: string[] = [];
   const transactions = new Set<unknown>();
@@ -44,8 +44,8 @@ it('runs writes that take locks first before the others of their batch, each kin
 });
 
 /**
- * Starts one write, and then more writes in each tick, batched or not. Each tick takes this long. Returns the number of
- * commits that contain the later writes.
+ * Starts one write, and then more writes in each tick, batched or not. Each tick takes `turnMilliseconds`. Returns the
+ * number of commits that contain the later writes.
  */
 async function commitsOf(turns: readonly (readonly boolean[])[], turnMilliseconds: number): Promise<number> {
   let now = 0;
@@ -97,7 +97,7 @@ it.each([
   ['a long transaction', 'writeSingle', 10],
   ['any other transaction', 'write', 50],
 ] as const)(
-  'lets others run between two statements of %s on SQLite: %s after %i ms',
+  'lets other work run between two statements of %s on SQLite: %s after %i ms',
   async (_what, how, most) => {
     let now = 0;
     vi.spyOn(performance, 'now').mockImplementation(() => now);
@@ -126,7 +126,7 @@ it.each([
   },
 );
 
-it('lets other writes run on SQLite between two slow ones for as long as they waited', async () => {
+it('lets other writes run on SQLite between two slow writes for as long as they waited', async () => {
   const database = await backend.open({ migrations: [] });
   const order: string[] = [];
   const add = async (name: string) => void order.push(name);
@@ -146,7 +146,7 @@ it('lets other writes run on SQLite between two slow ones for as long as they wa
 });
 
 it.each(['outside a transaction', 'of a snapshot'])(
-  'lets others run between two reads %s on SQLite that have blocked them for 10 ms',
+  'lets other work run between two reads %s on SQLite after blocking it for 10 ms',
   async (where) => {
     let now = 0;
     vi.spyOn(performance, 'now').mockImplementation(() => now);

@@ -5,7 +5,7 @@ import { whileLocked } from '../../support/lock-waits.js';
 import { eachPostgres } from '../../support/test-databases.js';
 
 eachPostgres((backend) => {
-  it('a batch that needs a lock first holds no row locks meanwhile, so that it cannot deadlock', async () => {
+  it('a batch that waits for a lock holds no row locks, so that it cannot deadlock', async () => {
     const database = await backend.open({ migrations: [] });
     await sql`create table counts (value integer)`.execute(database.db);
     await sql`insert into counts values (0)`.execute(database.db);

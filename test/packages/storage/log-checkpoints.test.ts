@@ -27,7 +27,7 @@ const mebibyte = 1024 * 1024;
 const limit = 32 * mebibyte;
 const writerProgram = fileURLToPath(new URL('../../support/sqlite-writer.ts', import.meta.url));
 
-/** Commits this many notes of the given size, one mebibyte by default. */
+/** Commits this many notes of the given size, 1 MiB by default. */
 async function writeMebibytes(
   database: DatabaseWithJobs<Tables>,
   count: number,
@@ -43,7 +43,7 @@ async function writeMebibytes(
   }
 }
 
-/** Stands for an operator's program that reads the notes and keeps its snapshot open. */
+/** Simulates an operator's program that reads the notes and keeps its snapshot open. */
 function readForLong(path: string): InstanceType<typeof DatabaseSync> {
   const reader = new DatabaseSync(path, { readOnly: true });
   reader.exec('begin');
@@ -67,12 +67,12 @@ describe('the write-ahead log of a SQLite file', () => {
   it('is checkpointed while a process writes', async () => {
     const { database, path } = await open();
     await writeMebibytes(database, 40);
-    // Checkpointed data is in the file itself. Nothing else would write to the file before the database is closed.
+    // Checkpointed data is in the file itself. Only a checkpoint writes to the file before the database is closed.
     await vi.waitFor(() => expect(statSync(path).size).toBeGreaterThan(limit), { timeout: 20_000 });
     expect(await count(database)).toBe(40);
   });
 
-  it('grows while a reader blocks the checkpoint, and is truncated at the next write after that', async () => {
+  it('grows while a reader blocks the checkpoint, and is truncated by the first write after the reader ends', async () => {
     const { database, path, logBytes } = await open();
     await writeMebibytes(database, 1);
     const reader = readForLong(path);
@@ -120,11 +120,11 @@ describe('the write-ahead log of a SQLite file', () => {
     expect(logBytes()).toBeLessThan(limit);
   }
 
-  it('stays below 256 MB while a reader blocks it: writes are refused by name, and accepted again once the reader is gone', async () => {
+  it('stays below 256 MB while a reader blocks it, because writes are refused until the reader ends', async () => {
     await fillBesideReader(() => () => undefined);
   }, 120_000);
 
-  it('stays below 256 MB without the thread too', async () => {
+  it('stays below 256 MB even without the checkpoint thread', async () => {
     await fillBesideReader((path) => {
       renameSync(path, `${path}-aside`);
       mkdirSync(path);
@@ -135,7 +135,7 @@ describe('the write-ahead log of a SQLite file', () => {
     });
   }, 120_000);
 
-  it('is truncated, and no write is refused, if it is full and has no reader', async () => {
+  it('is truncated without refusing writes if it is full and has no reader', async () => {
     const { database, path } = await open();
     await writeMebibytes(database, 1);
     const reader = readForLong(path);
@@ -153,7 +153,7 @@ describe('the write-ahead log of a SQLite file', () => {
     expect(database.logBytes()).toBeLessThan(64 * mebibyte);
   }, 120_000);
 
-  it('is shared with another writing process, and neither loses a commit', async () => {
+  it('is shared with another writing process without losing a commit of either', async () => {
     const { database, path } = await open();
     const other = spawn(
       process.execPath,
@@ -170,7 +170,7 @@ describe('the write-ahead log of a SQLite file', () => {
     expect(verdict).toBe('ok');
   });
 
-  it('is checkpointed by the writer, and truncated when full, if no thread can start', async () => {
+  it('is checkpointed by the writer, and truncated when full, if the thread cannot start', async () => {
     const path = (await backend.freshUrl()).slice('sqlite:'.length);
     const writer = new DatabaseSync(path);
     writer.exec('pragma journal_mode = wal; pragma wal_autocheckpoint = 0; create table notes (text)');

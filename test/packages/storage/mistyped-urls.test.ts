@@ -7,7 +7,7 @@ import fc from '../../support/fast-check.js';
 const halves = fc.stringMatching(/^[a-z][A-Z][0-9]{2}[a-z]{2}$/);
 const digits = fc.stringMatching(/^[1-9][0-9]{4}$/);
 const separators = fc.constantFrom(...'/?#@:%,&=; [\\+', '%2', '%zz', '%2F', '@@', '//', '');
-/** A password and its parts. None of the parts may be shown. */
+/** A password and its parts. No message may show any of the parts. */
 const passwords = fc
   .tuple(fc.oneof(halves, digits), separators, fc.oneof(halves, digits))
   .map(([one, between, other]) => ({ password: `${one}${between}${other}`, parts: [one, other] }));
@@ -21,17 +21,17 @@ const urls: Record<string, (password: string) => string> = {
   'another scheme': (p) => `pg://user:${p}@127.0.0.1`,
   'no scheme': (p) => `user:${p}@127.0.0.1/birds`,
   'two schemes': (p) => `sqlite:postgres://user:${p}@127.0.0.1/birds`,
-  'a scheme of files': (p) => `sqlite://user:${p}@127.0.0.1/birds`,
+  'a file scheme': (p) => `sqlite://user:${p}@127.0.0.1/birds`,
   'the password as a parameter': (p) => `postgres://user@127.0.0.1:1/birds?password=${p}`,
-  'the password of a key': (p) => `postgres://user@127.0.0.1:1/birds?sslpassword=${p}`,
+  'the password for a key': (p) => `postgres://user@127.0.0.1:1/birds?sslpassword=${p}`,
   'an ampersand before the first parameter': (p) => `postgres://user@127.0.0.1:1/birds&password=${p}`,
   'a space before the password': (p) => `postgres://user@127.0.0.1:1/birds password=${p}`,
   'a space after the TLS mode': (p) => `postgres://user@127.0.0.1:1/birds?sslmode=require password=${p}`,
   'a space after the session': (p) => `postgres://u@127.0.0.1:1/b?target_session_attrs=any password=${p}`,
   'a space after a file': (p) => `postgres://u@127.0.0.1:1/b?sslrootcert=/nowhere password=${p}`,
-  'the form of libpq': (p) => `host=127.0.0.1 port=1 user=user password=${p}`,
-  'the form of libpq after a scheme': (p) => `postgres://host=127.0.0.1 user=user password=${p}`,
-  'a file of the form of libpq': (p) => `sqlite:host=127.0.0.1 password=${p}`,
+  'the libpq format': (p) => `host=127.0.0.1 port=1 user=user password=${p}`,
+  'the libpq format after a scheme': (p) => `postgres://host=127.0.0.1 user=user password=${p}`,
+  'the libpq format as a file': (p) => `sqlite:host=127.0.0.1 password=${p}`,
 };
 
 async function messagesOf(url: string): Promise<string> {
@@ -45,7 +45,7 @@ async function messagesOf(url: string): Promise<string> {
 }
 
 describe('No message contains the password of a database URL', () => {
-  it.each(Object.keys(urls))('with %s', async (kind) => {
+  it.each(Object.keys(urls))('for a URL with %s', async (kind) => {
     await fc.assert(
       fc.asyncProperty(passwords, async ({ password, parts }) => {
         const url = urls[kind]?.(password) ?? '';
@@ -67,7 +67,7 @@ it.each([
   'postgresql:///birds?host=/run/postgresql&user=me@server',
   'postgres://%2Frun%2Fpostgresql/birds',
   'postgres://me:100%25@[::1]:5432/',
-])('the database URL %s is taken', (url) => {
+])('the database URL %s is accepted', (url) => {
   expect(describeDatabaseUrlMistake(url)).toBeUndefined();
 });
 
@@ -77,7 +77,7 @@ it.each([
   'htp://user:PASS@h/x',
   'https://h/?password=PASS',
   'PASS',
-])('the setting of a URL never shows the password of %s', (form) => {
+])('the setting for a URL never shows the password in %s', (form) => {
   fc.assert(
     fc.property(passwords, ({ password, parts }) => {
       const given = form.replace('PASS', `${password}x7Q9mZ2kL5vB8nC1`);
@@ -97,7 +97,7 @@ it.each([
   );
 });
 
-it('hides a value in a message wherever it occurs', () => {
+it('a secret value is hidden in a message wherever it occurs', () => {
   const given = ['--to=postgres://u:p@h', 'file:AGE-SECRET-KEY-1ABC', 'no-secret', '/etc/waxwing/relay.env'];
   const message = 'no-secret, AGE-SECRET-KEY-1ABC, postgres://u:p@h, /etc/waxwing/relay.env';
   expect(hideSecrets(message, given)).toBe(

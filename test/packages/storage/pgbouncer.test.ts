@@ -13,7 +13,7 @@ import { eachPostgres } from '../../support/test-databases.js';
 
 const program = '/usr/sbin/pgbouncer';
 
-/** Runs `act` with the URL of a pgbouncer in front of the database at `url`. The pgbouncer has its default settings. */
+/** Runs `act` with the URL of a pgbouncer in front of the database at `url`, with pgbouncer's default settings. */
 async function behindPgbouncer(
   poolMode: string,
   url: string,
@@ -87,7 +87,7 @@ eachPostgres((backend) => {
     /^The PostgreSQL database ".*" at 127\.0\.0\.1, port \d+, is behind a pooler .* set pool_mode = session /;
 
   itBehind.each(['transaction', 'statement'])(
-    'pgbouncer in %s mode is refused with a sentence that says what to set',
+    'pgbouncer in %s mode is rejected with an error that says what to set',
     async (poolMode) => {
       await behindPgbouncer(poolMode, await backend.freshUrl(), async (url) => {
         await expect(backend.open({ url, migrations: [] })).rejects.toThrow(refusal);
@@ -102,20 +102,20 @@ eachPostgres((backend) => {
     ['server_round_robin = 1', 1],
     ['server_round_robin = 1', 2],
     ['server_round_robin = 1', 3],
-  ])('pgbouncer in transaction mode is recognized with %s and %i free connections', async (setting, free) => {
+  ])('pgbouncer in transaction mode is detected with %s and %i free connections', async (setting, free) => {
     const direct = await backend.freshUrl();
     await behindPgbouncer('transaction', direct, (url) => recognize(url, free), [setting]);
   });
 
   async function recognize(url: string, free: number): Promise<void> {
     const warm = new pg.Pool({ connectionString: url, max: free });
-    // Concurrent transactions make the pooler open and keep this many connections.
+    // Concurrent transactions make pgbouncer open and keep this many connections.
     const clients = await Promise.all(Array.from({ length: free }, () => warm.connect()));
     for (const client of clients) await client.query('begin');
     for (const client of clients) await client.query('commit');
     for (const client of clients) client.release();
     await warm.end();
-    // Each earlier query changes which connection the pooler uses next.
+    // Each earlier query changes which connection pgbouncer uses next.
     for (const queries of [0, 1, 2]) {
       const onConnect = async (client: pg.ClientBase) => {
         for (let query = 0; query < queries; query++) await client.query('select 1');

@@ -43,18 +43,18 @@ function insert(database: DatabaseWithJobs<Tables>, text: string): Promise<unkno
   return database.write(({ db }) => db.insertInto('notes').values({ text }).execute());
 }
 
-/** Polls until the database answers in time, because the machine may be busy. */
+/** Polls until the database responds in time, because the machine may be busy. */
 async function expectAnswers(database: DatabaseWithJobs<Tables>): Promise<void> {
   await expect.poll(() => database.check(), { timeout: 15_000 }).toBeUndefined();
 }
 
-describe('a database that goes away', () => {
+describe('a database outage', () => {
   eachPostgres((backend) => {
     afterEach(async () => {
       await Promise.all(proxies.splice(0).map((proxy) => proxy.cut()));
     });
 
-    it('refuses reads and writes meanwhile, and works again when it is back', async () => {
+    it('makes reads and writes fail until the database is back', async () => {
       const { database, proxy } = await openThroughProxy(backend, []);
       await insert(database, 'before');
       await proxy.cut();
@@ -89,7 +89,7 @@ describe('a database that goes away', () => {
       expect(await database.db.selectFrom('notes').selectAll().execute()).toEqual([]);
     });
 
-    it('loses no job, and jobs run again without a restart', async () => {
+    it('loses no job, and jobs run again afterwards without a restart', async () => {
       const errors: unknown[] = [];
       const { database, proxy } = await openThroughProxy(backend, errors);
       const done = new Set<string>();
@@ -141,7 +141,7 @@ describe('a database that goes away', () => {
       expect(heard.all).toEqual([undefined]);
     });
 
-    it('leaves no connection behind that still waits for an answer', async () => {
+    it('leaves no connection that still waits for a response', async () => {
       const url = new URL(await backend.freshUrl());
       // Creates the tables before the query timeout is set, because that may take longer.
       await (await backend.open<Tables>({ migrations: [notes], url: url.href })).close();
@@ -154,14 +154,14 @@ describe('a database that goes away', () => {
       await expectAnswers(database);
     });
 
-    it('is soon reported as not ready if it stays silent', async () => {
+    it('is soon reported as not ready if the database does not respond', async () => {
       const { database, proxy } = await openThroughProxy(backend, []);
       await expectAnswers(database);
       proxy.silence();
       expect(await database.check()).toBe('the database has not answered for 3 s');
     });
 
-    it('notifies listeners that they may have missed signals, and delivers later ones', async () => {
+    it('notifies listeners that they may have missed signals, and delivers later signals', async () => {
       const { database, proxy } = await openThroughProxy(backend, []);
       const heard = new Heard();
       await database.signals.listen('birds', heard.listener);

@@ -35,14 +35,14 @@ eachBackend((backend) => {
   it.each([
     ['empty', 0],
     ['used', 3],
-  ])('ids of a table that is %s continue above the floor', async (_state, before) => {
+  ])('ids in a table that is %s continue above the floor', async (_state, before) => {
     const database = await open();
     for (let count = 0; count < before; count += 1) expect(await add(database)).toBe(count + 1);
     await raiseIdCounter(database, 'rows', floor);
     expect(await add(database)).toBe(floor + 1);
   });
 
-  it('the counter is never lowered, nor raised by a floor that it has reached', async () => {
+  it('the counter is never lowered, and is not raised by a floor that it has reached', async () => {
     const database = await open();
     await raiseIdCounter(database, 'rows', floor);
     await raiseIdCounter(database, 'rows', floor);

@@ -48,7 +48,7 @@ describe('pages of rows', () => {
     expect(reads).toBe(3);
   });
 
-  it('are searched ignoring letter case, up to the limit', async () => {
+  it('are searched case-insensitively, up to the limit', async () => {
     const pages = [['Wren', 'Rook'], ['crow'], ['CROSSBILL', 'Crake'], ['crane']];
     expect(await match(pages, {})).toEqual({ found: pages.flat(), read: 4 });
     expect(await match(pages, { text: 'CrO' })).toEqual({ found: ['crow', 'CROSSBILL'], read: 4 });

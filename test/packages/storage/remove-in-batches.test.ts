@@ -1,7 +1,7 @@
 import { removeInBatches } from '@waxwing/storage';
 import { describe, expect, it } from 'vitest';
 
-/** A table with this many old rows. Records each transaction's limit and number of removed rows. */
+/** Creates a table with this many old rows, which records each transaction's limit and number of removed rows. */
 function tableWith(rows: number) {
   let left = rows;
   const batches: number[] = [];

@@ -54,7 +54,7 @@ eachPostgres((backend) => {
     );
   const upToDate = { migrates: false, counters: ['birds'] };
 
-  it('names the rights that a user lacks who does not own the tables, until all are granted', async () => {
+  it('names the rights that a user who does not own the tables lacks, until all are granted', async () => {
     expect(await problemOf(upToDate)).toContain(
       `run "grant select, insert, update, delete on all tables in schema public to ${user}; grant usage, select, update on sequence birds_id_seq to ${user}"`,
     );
@@ -70,7 +70,7 @@ eachPostgres((backend) => {
     expect(await problemOf(upToDate)).toBeUndefined();
   });
 
-  it('asks nothing of tables of another owner', async () => {
+  it('requires no rights on tables of another owner', async () => {
     await run(`grant all on all tables in schema public to ${user}`);
     await run(`grant all on all sequences in schema public to ${user}`);
     const other = `waxwing_other_${process.pid}`;
@@ -83,7 +83,7 @@ eachPostgres((backend) => {
     expect(problem).toBeUndefined();
   });
 
-  it('says that a migration needs the owner, and that sessions may only read', async () => {
+  it('reports that a migration needs the owner, and that sessions may only read', async () => {
     const migrating = { migrates: true, counters: [] };
     expect(await problemOf(migrating)).toContain(`The user "${user}" may not make or change the tables`);
     await expect(requireRights(owner, migrating)).resolves.toBeUndefined();

@@ -34,7 +34,7 @@ describe('a database of another program that also has jobs', () => {
       return url;
     }
 
-    it('is refused by a command, and stays unchanged', async () => {
+    it('is rejected by a command, and stays unchanged', async () => {
       const url = await ofBirds();
       const path = url.slice('sqlite:'.length);
       const before = backend.name === 'sqlite' ? readFileSync(path) : undefined;

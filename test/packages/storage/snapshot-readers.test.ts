@@ -30,7 +30,7 @@ eachBackend((backend) => {
     database.db.transaction().setAccessMode('read only').setIsolationLevel('repeatable read').execute(work);
 
   describe('a snapshot', () => {
-    it('does not change while others write, and the next one shows what they wrote', async () => {
+    it('does not change during other writes, which the next snapshot shows', async () => {
       const before = await snapshot(read);
       for (let round = 1; round <= 3; round++) {
         const during = await snapshot(async (db) => {
@@ -43,7 +43,7 @@ eachBackend((backend) => {
       }
     });
 
-    it('ends when its work fails, so that the next one is current', async () => {
+    it('ends if its work fails, so that the next snapshot is current', async () => {
       const fail = () =>
         snapshot(async (db) => {
           await read(db);
@@ -55,7 +55,7 @@ eachBackend((backend) => {
       expect(await snapshot(read)).toBe(before + 1);
     });
 
-    it('can be taken many times at once, each complete', async () => {
+    it('can be taken many times concurrently, and each snapshot is complete', async () => {
       const before = await snapshot(read);
       let arrived = 0;
       let open = (): void => {};

@@ -50,7 +50,7 @@ async function count(database: DatabaseWithJobs<Tables>): Promise<number> {
 describe('a SQLite file', () => {
   const backend = sqliteBackend();
 
-  it('is readable by its owner only, with its companion files', async () => {
+  it('is readable only by its owner, as are its companion files', async () => {
     const path = pathOf(await backend.freshUrl());
     const database = await backend.open<Tables>({ migrations: [notes], url: `sqlite:${path}` });
     await insert(database, 'a');
@@ -71,7 +71,7 @@ describe('a SQLite file', () => {
   });
 
   it.each(['serving', 'visiting'] as const)(
-    'has its folder created only by the operator, for a %s process',
+    'is not created in a missing folder, by a %s process',
     async (role) => {
       const here = dirname(pathOf(await backend.freshUrl()));
       const open = (path: string) =>
@@ -91,7 +91,7 @@ describe('a SQLite file', () => {
   );
 
   it.each(['serving', 'visiting'] as const)(
-    'is refused to a %s process, with the remedy, if other users may use it',
+    'is rejected by a %s process, with the remedy, if other users have access to it',
     async (role) => {
       const url = await backend.freshUrl();
       const path = pathOf(url);
@@ -114,7 +114,7 @@ describe('a SQLite file', () => {
     },
   );
 
-  it('is refused to a second serving process, and lent to a command', async () => {
+  it('is refused to a second serving process, but not to a command', async () => {
     const url = await backend.freshUrl();
     await backend.open({ migrations: [], url });
     await expect(backend.open({ migrations: [], url })).rejects.toThrow(
@@ -123,7 +123,7 @@ describe('a SQLite file', () => {
     await expect(backend.open({ migrations: [], url, role: 'visiting' })).resolves.toBeDefined();
   });
 
-  it('is refused to a second serving process also by another name', async () => {
+  it('is refused to a second serving process under another name', async () => {
     const url = await backend.freshUrl();
     await backend.open({ migrations: [], url });
     symlinkSync(pathOf(url), `${pathOf(url)}.link`);
@@ -132,7 +132,7 @@ describe('a SQLite file', () => {
     );
   });
 
-  it('stays locked by its process when that opens it again', async () => {
+  it('stays locked by its process if the process opens it again', async () => {
     const url = await backend.freshUrl();
     await backend.open({ migrations: [], url });
     await expect(backend.open({ migrations: [], url })).rejects.toThrow('another serving process');
@@ -150,7 +150,7 @@ describe('a SQLite file', () => {
     expect(said.join('')).toContain('is in use by another serving process');
   });
 
-  it('is refused with the path of its lock if it cannot be locked, also by another name', async () => {
+  it('is rejected with the path of its lock if it cannot be locked, even under another name', async () => {
     const url = await backend.freshUrl();
     writeFileSync(pathOf(url), '', { mode: 0o600 });
     symlinkSync(pathOf(url), `${pathOf(url)}.link`);
@@ -160,7 +160,7 @@ describe('a SQLite file', () => {
     );
   });
 
-  it('is refused if it belongs to another program, and not changed', async () => {
+  it('is rejected and stays unchanged if it belongs to another program', async () => {
     const path = pathOf(await backend.freshUrl());
     const other = new DatabaseSync(path);
     other.exec('create table songs (name text)');
@@ -189,7 +189,7 @@ describe('a SQLite file', () => {
     expect(settings).toEqual([{ journal_mode: 'wal', synchronous: 2, foreign_keys: 1 }]);
   });
 
-  it('is unlocked at once, and complete, when its process is killed', async () => {
+  it('is unlocked immediately and complete after its process is killed', async () => {
     const url = await backend.freshUrl();
     const child = spawn(
       process.execPath,
@@ -207,7 +207,7 @@ describe('a SQLite file', () => {
     expect(await database.jobs.show(job?.id ?? '')).toMatchObject({ payload: 'committed' });
   });
 
-  it('is refused with a sentence if it is not a database, also when it cannot be locked', async () => {
+  it('is rejected with an explanation if it is not a database, even if it cannot be locked', async () => {
     const path = pathOf(await backend.freshUrl());
     writeFileSync(path, 'something else entirely, and long enough to be looked at\n'.repeat(100), {
       mode: 0o600,
@@ -219,7 +219,7 @@ describe('a SQLite file', () => {
     await expect(locking).rejects.toThrow('cannot be locked');
   });
 
-  it('reports the error of a write that failed without a lock', async () => {
+  it('reports the error of a failed write without a lock', async () => {
     const database = await backend.open<Tables>({ migrations: [notes] });
     const wrong = sql`insert into notes (colour) values (1)`.execute(database.db);
     await expect(wrong).rejects.toThrow('no column named colour');
@@ -245,7 +245,7 @@ describe('a SQLite file', () => {
 describe('a full disk', () => {
   const backend = sqliteBackend();
 
-  it('refuses writes meanwhile, leaves nothing half-written, and recovers once there is space', async () => {
+  it('makes writes fail without partial results until there is space', async () => {
     const database = await backend.open<Tables>({ migrations: [notes], role: 'visiting' });
     await insert(database, 'before');
     const pages = await sql<{ page_count: number }>`select page_count from pragma_page_count()`.execute(
@@ -273,7 +273,7 @@ describe('a full disk', () => {
 });
 
 describe('a database URL', () => {
-  it('is refused without showing a possible password if it is of an unknown kind', async () => {
+  it('is rejected without showing a possible password if its kind is unknown', async () => {
     const open = (url: string) =>
       openDatabaseWithJobs({
         url,

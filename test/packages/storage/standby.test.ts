@@ -12,7 +12,7 @@ const open = (url: string) =>
     onJobError: () => undefined,
   });
 
-describe.runIf(hasPostgresPrograms)('With a primary and a standby of PostgreSQL', () => {
+describe.runIf(hasPostgresPrograms)('A database with a PostgreSQL primary and standby', () => {
   let cluster: PostgresCluster;
   let primary: ClusterMember;
   let standby: ClusterMember;
@@ -26,19 +26,19 @@ describe.runIf(hasPostgresPrograms)('With a primary and a standby of PostgreSQL'
     return `postgres://postgres@${hosts}/postgres`;
   };
 
-  it('refuses a standby without its primary, and names it as a standby', async () => {
+  it('is rejected if only the standby is named, and the error identifies it as a standby', async () => {
     await expect(open(urlOf(standby))).rejects.toThrow(
       `The PostgreSQL database "postgres" at 127.0.0.1, port ${standby.port}, is a standby, which accepts no writes: name its primary in the URL, or both, as in `,
     );
   });
 
-  it('refuses a target_session_attrs that needs a read-only host', async () => {
+  it('is rejected with a target_session_attrs for a read-only host', async () => {
     await expect(open(`${urlOf(primary)}?target_session_attrs=any`)).rejects.toThrow(
       'The database URL has target_session_attrs=any, but the program needs a host that accepts writes: use target_session_attrs=read-write.',
     );
   });
 
-  it('uses the primary among several hosts, and follows a promotion', async () => {
+  it('is used through the primary among several hosts, even after a promotion', async () => {
     const url = `${urlOf(standby, primary)}?target_session_attrs=read-write`;
     const database = await open(url);
     const portNow = async () => {
@@ -60,7 +60,7 @@ describe.runIf(hasPostgresPrograms)('With a primary and a standby of PostgreSQL'
       expect(await portNow()).toBe('DATABASE_UNAVAILABLE');
       await standby.promote();
       await expect.poll(portNow, { timeout: 20_000 }).toBe(standby.port);
-      // The listener switches to the standby too.
+      // The listener also switches to the standby.
       const wren = async () => {
         await database.write((transaction) => database.signals.notify(transaction, 'birds', 'wren'));
         return heard;

@@ -23,7 +23,7 @@ describe('a prepared statement', () => {
     expect(statements.run('select id from phones where id > ?', [3]).rows).toEqual([]);
   });
 
-  it('returns the current columns, even if there were fewer when it was prepared', () => {
+  it('returns the current columns, even if the table had fewer when it was prepared', () => {
     const all = 'select * from phones';
     expect(statements.run(all, []).rows).toEqual([{ id: 1, name: 'ada' }]);
     database.exec("alter table phones add column kind text default 'fcm'");
@@ -32,7 +32,7 @@ describe('a prepared statement', () => {
     expect(statements.run(all, []).rows).toEqual([{ id: 1, kind: 'fcm' }]);
   });
 
-  it('returns the changes of a writing statement', () => {
+  it('returns the number of changes of a writing statement', () => {
     const sql = 'update phones set name = ? where id = ?';
     expect(statements.run(sql, ['bob', 1])).toMatchObject({ rows: [], numAffectedRows: 1n });
     expect(statements.run('update phones set name = ? returning id', ['eve']).rows).toEqual([{ id: 1 }]);

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { createMemoryLog } from '../../support/memory-log.js';
 import { testOperation } from '../../support/test-operation.js';
 
-it('an unavailable database is answered with 503 and Retry-After', async () => {
+it('an unavailable database leads to a 503 with Retry-After', async () => {
   const logged = createMemoryLog();
   const app = await createHttpApp({
     log: logged.log,

@@ -23,7 +23,7 @@ const migrations: MigrationSet = {
 
 describe('a limit', () => {
   eachBackend((backend) => {
-    it('is no plain parameter on SQLite, which would compile the query each time, and may be set at run time', async () => {
+    it('may be set at run time, without making SQLite compile the query each time', async () => {
       const { db } = await backend.open<Tables>({ migrations: [migrations] });
       await db
         .insertInto('numbers')
