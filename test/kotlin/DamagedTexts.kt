@@ -32,7 +32,7 @@ fun wrongDamages(): List<String> {
       val second = first?.with(SeenMessages.SeenMessage(NOW, "newer"))
       !isNoticed || second == null || second.messages.size > 200
     }
-  // A message as old as an evicted one must still count as a repeat, even if the stored text is damaged.
+  // A message as old as an evicted message must count as a repeat, even if the stored text is damaged.
   val cut = SeenMessages.decode(textOf(250).dropLast(1), NOW) {}
   val replayed = listOfNotNull(cut.with(SeenMessages.SeenMessage(NOW - 3 * 250, "250")))
   return (intact + wrong).map { "damage: $it" } + replayed.map { "replayed: ${it.watermark}" }

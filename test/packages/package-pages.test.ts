@@ -36,7 +36,7 @@ it.each(packages)('the page of packages/%s names each of its entry points', (nam
 });
 
 it.each([...packages.map((name) => `packages/${name}`), ...apps.map((name) => `apps/${name}`)])(
-  'the page of %s links only to files in its package, and refers to no registry',
+  'the page of %s links only to files in its package, and mentions no registry',
   (folder) => {
     const page = readFileSync(join(root, folder, 'README.md'), 'utf8');
     const links = [...page.matchAll(/\]\((?![a-z]+:)([^)#]+)\)/g)].map(([, link]) => link as string);
@@ -60,12 +60,12 @@ it.each(['protocol', 'markdown'])('the example of %s prints the output in its co
   expect(run.stdout.trim().split('\n')).toEqual(said);
 });
 
-it('the example of the client is the one in the README, and its test runs it', () => {
+it('the example in the client’s README is the example that its test runs', () => {
   const readme = readFileSync(join(root, 'README.md'), 'utf8');
   expect(blocksOf(pageOf('client'), 'ts')).toEqual(blocksOf(readme, 'ts'));
 });
 
-it('the example of server-push is code that mounts it', async () => {
+it('the example of server-push mounts it', async () => {
   const example = readFileSync(join(root, 'docs/examples/mount-server-push.ts'), 'utf8');
   const sending = readFileSync(join(root, 'docs/examples/send-notification.ts'), 'utf8');
   expect(blocksOf(pageOf('server-push'), 'ts')).toEqual([example, sending]);

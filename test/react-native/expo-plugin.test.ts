@@ -28,7 +28,7 @@ const keychainGroups = (entitlements: string) =>
     ),
   ].map(([, group]) => group);
 
-describe('The config plugin of the packed client, on the template of Expo', () => {
+describe('The packed client’s config plugin, applied to Expo’s template', () => {
   const app = mkdtempSync(join(tmpdir(), 'waxwing-expo-'));
   const read = (file: string) => readFileSync(join(app, file), 'utf8');
   const changed = {
@@ -93,7 +93,7 @@ describe('The config plugin of the packed client, on the template of Expo', () =
     expect(read(changed.podfile)).toContain("target 'NotificationService' do\n  pod 'Sodium'");
   });
 
-  it('declares the extension for builds by EAS, which makes its credentials', async () => {
+  it('declares the extension for EAS Build, which creates its credentials', async () => {
     const { extra } = await prebuild();
     expect(extra?.eas.build).toEqual({
       experimental: {
@@ -113,7 +113,7 @@ describe('The config plugin of the packed client, on the template of Expo', () =
     });
   });
 
-  it('shares one keychain group with the extension, and keeps other secrets of the app out of it', () => {
+  it('shares one keychain group with the extension, without the app’s other secrets', () => {
     const extension = read('ios/NotificationService/NotificationService.entitlements');
     const shared = '$(AppIdentifierPrefix)com.example.chat.push';
     expect(keychainGroups(extension)).toEqual([shared]);
@@ -144,26 +144,26 @@ describe('The config plugin of the packed client, on the template of Expo', () =
     expect(read(changed.application)).toContain('add(waxwing.push.PushPackage())');
   });
 
-  it('makes Gradle choose between two libsodium libraries, and R8 keep the classes that JNA finds by name', () => {
+  it('makes Gradle pick one of two libsodium libraries, and R8 keep the classes that JNA looks up', () => {
     const gradle = read(changed.gradle);
     expect(gradle).toContain('com.goterl:lazysodium-android');
     expect(gradle).toContain("pickFirsts += '**/libsodium.so'");
     expect(read(changed.rules)).toContain('-keep class com.sun.jna.** { *; }');
   });
 
-  it('changes nothing more when it runs again', async () => {
+  it('is idempotent', async () => {
     const before = Object.values(changed).map(read);
     await prebuild();
     expect(Object.values(changed).map(read)).toEqual(before);
   });
 
-  it('leaves out a platform that the app does not have', async () => {
+  it('skips a platform that the app does not have', async () => {
     const before = read(changed.project);
     await prebuild({ platforms: ['android'], ios: {} });
     expect(read(changed.project)).toBe(before);
   });
 
-  it('says what is missing in the app config', async () => {
+  it('fails with the name of a missing field in the app config', async () => {
     await expect(prebuild({ ios: {} })).rejects.toThrow('set ios.bundleIdentifier');
     await expect(prebuild({ android: {} })).rejects.toThrow('set android.package');
   });

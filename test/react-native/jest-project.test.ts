@@ -9,7 +9,7 @@ import { installClient } from './install-client.js';
 const run = promisify(execFile);
 const root = join(import.meta.dirname, '../..');
 
-/** An app's own tests. They register with a fake server, and use the other entry points. */
+/** Tests of an app, which register with a fake server and use the other entry points. */
 const ownTest = `
 const { createMemoryPushAccountStore, createMemorySeenNotifications, createPushClient } = require('@waxwing/client');
 const { createOpener } = require('@waxwing/client/open');
@@ -89,7 +89,7 @@ describe('In a project with Jest', () => {
     return { success, numPassedTests, message: testResults[0].message };
   }
 
-  it('one line lets tests import the client, which uses the tests’ fetch', async () => {
+  it('one line of configuration lets tests import the client, which uses the tests’ fetch', async () => {
     const setupFiles = ['@waxwing/client/jest-setup'];
     const passed = { success: true, numPassedTests: 4, message: '' };
     expect(await jest({ setupFiles })).toEqual(passed);

@@ -8,7 +8,7 @@ import { installClient } from './install-client.js';
 const root = join(import.meta.dirname, '../..');
 const require = createRequire(import.meta.url);
 
-/** npm packages that the client and its stand-in for react-native-libsodium use. */
+/** npm packages that the client and the replacement for react-native-libsodium use. */
 const foreignPackages = [
   '@noble/hashes',
   '@noble/curves',
@@ -17,7 +17,7 @@ const foreignPackages = [
   'metro-runtime',
 ];
 
-/** A React Native project on disk, with the client installed as npm would install it. */
+/** A React Native project on disk, with the client installed as by npm. */
 export interface MetroProject {
   readonly directory: string;
   /** Bundles a module of the project for an Android release. Resolves to the bundle's path. */

@@ -45,7 +45,7 @@ try {
   const texts = names.map((name) => readFileSync(join(sources, name), 'utf8'));
   const wrong = names.filter((_name, index) => isWrong(texts[index] ?? ''));
   const unnoticed = names.filter((_name, index) => !isWrong((texts[index] ?? '').replace('{', '')));
-  if (unnoticed.length > 0) throw new Error(`the parser does not notice a missing brace in ${unnoticed}`);
+  if (unnoticed.length > 0) throw new Error(`the parser does not detect a missing brace in ${unnoticed}`);
   process.stdout.write(`${names.length} files, with a syntax error: ${wrong.join(', ') || 'none'}\n`);
   process.exitCode = wrong.length === 0 && names.length > 0 ? 0 : 1;
 } finally {

@@ -1,4 +1,4 @@
-// Imports the client first, on the bare engine, because importing it must not use any platform API.
+// Imports the client before the platform, because the import must not use any platform API.
 import { startPush } from './push-in-an-app';
 import './platform';
 import scenario from './scenario.json';
@@ -8,7 +8,7 @@ const shown = [];
 const logged = [];
 const forms = [];
 
-/** Stands for the chat server: accepts the registration, and immediately reports that it is active. */
+/** Fake chat server that accepts the registration, and immediately reports the registration as active. */
 async function fetch(url, { method, body = '' }) {
   const path = url.slice(scenario.signIn.realmUrl.length).split('?')[0];
   const form = Object.fromEntries(

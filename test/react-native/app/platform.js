@@ -1,5 +1,5 @@
 // The parts of React Native's platform that the client uses. The bare engine has none of them. `URL` and response body
-// streams are left out, because React Native's versions are unusable too.
+// streams are omitted, because they are also unusable on React Native.
 globalThis.TextEncoder = class {
   encode(text) {
     const bytes = [];

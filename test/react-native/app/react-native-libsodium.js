@@ -1,11 +1,11 @@
-// Replaces the native module, which is machine code for phones, with the same functions from the tests' oracle. The
-// oracle is loaded lazily, because importing it needs more of the platform than importing the client.
+// Replaces the native module, which is machine code for phones, with the same functions from the tests' oracle. Loads
+// the oracle lazily, because importing the oracle needs more of the platform than importing the client.
 const oracle = () => require('../../noble-oracle');
 const curves = () => require('@noble/curves/ed25519.js');
 
 let drawn = 0;
 
-// Not random, but never the same twice, which is enough for a test without secrets.
+// Returns different bytes for each call. They are not random, which is sufficient for a test without secrets.
 function randombytes_buf(length) {
   drawn += 1;
   return Uint8Array.from({ length }, (_, index) => (drawn * 31 + index * 7) % 256);
