@@ -3,10 +3,10 @@ import { fileURLToPath } from 'node:url';
 import { publicKeyOf, seal, sealSecretBox } from '../support/noble-oracle.js';
 import { relayProtocolVectors } from '../support/protocol-vectors.js';
 
-/** One push, and the result that native code in an app must produce. */
+/** A push, and the result that native code in an app must produce. */
 export interface NativeVector {
   readonly name: string;
-  /** The two fields as FCM and APNs deliver them, both as text. The id can be of either generation. */
+  /** The two fields as FCM and APNs deliver them, both as strings. The id can be from either generation. */
   readonly push: {
     readonly push_account_id?: string;
     readonly push_key_id?: string;
@@ -33,10 +33,10 @@ interface SeenVector {
 /** `docs/examples/native/vectors.json`. */
 export interface NativeVectors {
   readonly note: string;
-  /** Each is the text of `exportForExtension`. */
+  /** Outputs of `exportForExtension`. */
   readonly accounts: readonly string[];
   readonly pushes: readonly NativeVector[];
-  /** Messages that a phone shows if it remembers `capacity` messages of each account. */
+  /** Messages, and whether a phone shows them if it remembers `capacity` messages per account. */
   readonly seen: { readonly capacity: number; readonly messages: readonly SeenVector[] };
 }
 
@@ -93,7 +93,7 @@ function push(plaintext: string, changes: Partial<NativeVector['push']> = {}): N
   return { push_account_id: id, encrypted_data: base64(sealed), ...changes };
 }
 
-/** The same push, encrypted with a push key. */
+/** Returns the same push, encrypted with a push key. */
 function keyPush(
   plaintext: string,
   changes: Partial<NativeVector['push']> = {},
@@ -104,7 +104,7 @@ function keyPush(
   return { push_key_id: pushKeyId, encrypted_data: base64(Uint8Array.of(...nonce, ...box)), ...changes };
 }
 
-/** Pushes of the newer generation, including pushes that only this generation refuses. */
+/** Returns pushes of the newer generation, including pushes that only this generation rejects. */
 function keyPushes(): readonly NativeVector[] {
   const plaintext = JSON.stringify(message);
   const good = keyPush(plaintext);
@@ -184,11 +184,11 @@ const seenMessages: readonly SeenVector[] = [
   seen(9_000_000_000, 2, true),
   seen(102, 3, true),
   seen(103, 4, true),
-  // Evicted: from here on, no message with a time up to 101 is shown, whether it is new or known.
+  // From here on, no message with a time up to 101 is shown, because messages of that age were evicted.
   seen(100, 1, false),
   seen(101, 1, false),
   seen(101, 5, false),
-  // As old as a remembered message.
+  // A message as old as a remembered message.
   seen(102, 6, true),
   seen(102, 3, false),
   seen(102, 7, false),
@@ -198,7 +198,7 @@ const seenMessages: readonly SeenVector[] = [
   seen(99, 1, true, gen11Id),
 ];
 
-/** Makes all vectors. The output is reproducible. Uses only @noble, and states the expected result case by case. */
+/** Generates all vectors, reproducibly. Uses only @noble, and states the expected result case by case. */
 export function makeNativeVectors(): NativeVectors {
   const good = push(JSON.stringify(message));
   const sealed = Buffer.from(good.encrypted_data, 'base64');

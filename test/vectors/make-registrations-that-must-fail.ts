@@ -9,8 +9,8 @@ import { sealedBoxCases } from './registration-cases/sealed-box-cases.js';
 import { timestampCases } from './registration-cases/timestamp-cases.js';
 
 /**
- * Makes all vectors. The output is reproducible, because keys and ephemeral keys are derived from their names. Uses
- * only @noble and node:crypto, and states the expected results from docs/protocol.md case by case, so that the vectors
+ * Generates all vectors. The output is reproducible, because keys and ephemeral keys are derived from names. Uses only
+ * @noble and node:crypto, and states the expected results from docs/protocol.md case by case, so that the vectors
  * cannot repeat a mistake in the packages.
  */
 export function makeRegistrationVectors(): RegistrationVectors {

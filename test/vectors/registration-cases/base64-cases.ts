@@ -5,14 +5,14 @@ const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789
 const doesNotOpen = { box_opens: false };
 
 /**
- * The same valid box in every spelling of base64. Only canonical base64 (RFC 4648 section 4), optionally with ASCII
- * whitespace, is valid.
+ * Returns one valid box in different spellings of base64. Only canonical base64 (RFC 4648 section 4), optionally with
+ * ASCII whitespace, is valid.
  */
 export function base64Cases(): RegistrationVector[] {
   return [...strictnessCases(), ...paddingCases(), ...whitespaceCases()];
 }
 
-/** A valid box with base64 that ends with this padding. The JSON's length is adjusted with trailing spaces. */
+/** Returns a valid box whose base64 ends with this padding. Adjusts the JSON's length with trailing spaces. */
 function boxEndingWith(padding: '' | '=' | '=='): Uint8Array {
   for (const spaces of ['', ' ', '  ']) {
     const box = sealBytes(
@@ -68,7 +68,7 @@ function paddingCases(): RegistrationVector[] {
   ];
 }
 
-/** Sets the lowest bit of the last character, which is zero in canonical base64. */
+/** Returns the text with the lowest bit of the last character set. In canonical base64, this bit is zero. */
 function withStrayBits(text: string, paddingCharacters: number): string {
   const last = text.length - paddingCharacters - 1;
   const letter = alphabet[alphabet.indexOf(text.charAt(last)) + 1];

@@ -13,7 +13,7 @@ import {
 
 const longestTokenCodePoints = 4096;
 
-/** Registrations with various values of `token`, `token_kind` and `ios_app_id`. */
+/** Returns registrations with various values of `token`, `token_kind` and `ios_app_id`. */
 export function fieldCases(): RegistrationVector[] {
   return [...tokenKindCases(), ...iosAppIdCases(), ...tokenCases(), ...apnsTokenCases(), ...lengthCases()];
 }

@@ -11,7 +11,7 @@ import {
 const encoder = new TextEncoder();
 const good = fcmPlaintext();
 
-/** Boxes that open, but do not contain the JSON object of a registration. */
+/** Returns boxes that open, but do not contain the JSON object of a registration. */
 export function jsonCases(): RegistrationVector[] {
   return [...encodingCases(), ...syntaxCases(), ...tolerantCases()];
 }

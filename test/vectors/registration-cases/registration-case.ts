@@ -9,7 +9,7 @@ export const fcmToken = 'fcm-token-1:APA91bExample_-';
 const apnsToken = 'C0FFEE00C0FFEE00C0FFEE00C0FFEE00C0FFEE00C0FFEE00C0FFEE00C0FFEE00';
 export const iosAppId = 'org.example.App';
 
-/** 32 bytes derived from the label, so that the vector file is reproducible. */
+/** Derives 32 bytes from the label, so that the vector file is reproducible. */
 function bytesOf(label: string): Uint8Array {
   return new Uint8Array(createHash('sha256').update(`registration vectors: ${label}`).digest());
 }
@@ -36,12 +36,12 @@ export function bytesOfBase64(text: string): Uint8Array {
   return new Uint8Array(Buffer.from(text, 'base64'));
 }
 
-/** A box sealed to a key, with an ephemeral key derived from `name`. */
+/** Seals a box to a key, with an ephemeral key derived from `name`. */
 export function sealBytes(name: string, plaintext: Uint8Array, key = relayKey): Uint8Array {
   return seal(plaintext, bytesOfBase64(key.public_key), bytesOf(`ephemeral ${name}`));
 }
 
-/** A registration without errors. */
+/** Returns a registration without errors. */
 export function fcmPlaintext(token = fcmToken): string {
   return JSON.stringify({ token_kind: 'fcm', token, timestamp: nowSeconds });
 }
@@ -70,7 +70,7 @@ export type VectorDetails = Partial<
   Pick<RegistrationVector, 'note' | 'bouncer_public_key' | 'box_opens' | 'age_seconds' | 'plaintext'>
 >;
 
-/** A vector with the given text as on the wire. */
+/** Returns a vector with this text on the wire. */
 export function textVector(
   name: string,
   encrypted: string,
@@ -90,7 +90,7 @@ export function textVector(
 
 const longestShownPlaintext = 400;
 
-/** A vector with a box that decrypts to `plaintext`. */
+/** Returns a vector with a box that decrypts to `plaintext`. */
 export function sealedVector(
   name: string,
   plaintext: string | Uint8Array,

@@ -18,7 +18,7 @@ const plaintext = new TextEncoder().encode(fcmPlaintext());
 const goodBox = sealBytes('good box', plaintext);
 const doesNotOpen = { box_opens: false };
 
-/** Boxes that do not open, keys that are not in the ring, and a plain valid case. */
+/** Returns boxes that do not open, keys that are not in the ring, and a plain valid case. */
 export function sealedBoxCases(): RegistrationVector[] {
   return [
     sealedVector('valid fcm registration', fcmPlaintext(), acceptedFcm()),
@@ -89,7 +89,7 @@ function otherKeyCases(): RegistrationVector[] {
   ];
 }
 
-/** Boxes that anyone can forge without a key exchange, because X25519 with a low-order point yields zero. */
+/** Returns boxes that anyone can forge without a key exchange, because X25519 with a low-order point yields zero. */
 function forgedBoxCases(): RegistrationVector[] {
   const publicKey = bytesOfBase64(relayKey.public_key);
   const zero = new Uint8Array(32);

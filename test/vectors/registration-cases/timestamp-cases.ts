@@ -11,14 +11,14 @@ import {
 const livenessTimeoutSeconds = 86_400;
 
 /**
- * Registrations with various values of `timestamp`: different ages, and spellings that stock relays accept as an
- * integer or refuse.
+ * Returns registrations with various values of `timestamp`: different ages, and spellings of an integer that stock
+ * relays accept or refuse.
  */
 export function timestampCases(): RegistrationVector[] {
   return [...ageCases(), ...lenientCases(), ...malformedCases(), ...orderCases()];
 }
 
-/** A valid registration with this JSON text as the timestamp. */
+/** Returns a valid registration with this JSON text as the timestamp. */
 function withTimestamp(literal: string): string {
   return fcmPlaintext().replace(String(nowSeconds), literal);
 }
