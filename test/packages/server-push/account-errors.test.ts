@@ -10,7 +10,7 @@ const request = {
 const refusal = (message: string) =>
   joinRefusal({ kind: 'refused-for-good', code: 'BAD_REQUEST', message }, request, mountedNames).message;
 
-it('the error for a relay that refuses to register the server names the one flag to change', () => {
+it('the error for a server that the relay does not register names the flags to change', () => {
   expect(refusal('Invalid server administrator email address: Invalid email address.')).toMatch(
     /: set an address other than "ada@example.com" with --contact, and run the command again\.$/,
   );

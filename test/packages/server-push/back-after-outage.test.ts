@@ -18,9 +18,9 @@ const revocation = {
 
 eachBackend((backend) => {
   let server: PushServer;
-  /** Paths of the requests that end a phone's notifications, in order. */
+  /** Paths of the requests that ended a phone's notifications, in order. */
   let asked: string[];
-  /** Replaces the relay's normal reaction to those requests, if set. */
+  /** Overrides the relay's reaction to these requests, if set. */
   let reaction: RelayReaction | undefined;
   beforeEach(async () => {
     server = await PushServer.start(backend);
@@ -51,7 +51,7 @@ eachBackend((backend) => {
   const waiting = async () =>
     (await server.database.jobs.list({ state: 'waiting' })).map(({ kind }) => kind).sort();
 
-  it('the metric of the relay has a value only after a request, and while there is a relay', async () => {
+  it('the relay metric has a value only while there is a relay, and after a request to the relay', async () => {
     const isUp = async (of: PushServer) => /^waxwing_relay_up (\d)$/m.exec(await of.metrics.text())?.[1];
     const idle = await PushServer.start(backend);
     expect([await isUp(idle), await isUp(server)]).toEqual([undefined, '1']);
@@ -60,7 +60,7 @@ eachBackend((backend) => {
     expect(await isUp(server)).toBeUndefined();
   });
 
-  it('pending removals are retried as soon as another request finds the relay back', async () => {
+  it('pending removals are retried as soon as another request to the relay succeeds', async () => {
     const isUp = async () => /^waxwing_relay_up (\d)$/m.exec(await server.metrics.text())?.[1];
     expect(await isUp()).toBe('1');
     server.relay.isDown = true;
@@ -70,7 +70,7 @@ eachBackend((backend) => {
     server.relay.isDown = false;
     const tried = asked.length;
     expect(await waiting()).toEqual([removalKind, revocationKind]);
-    // A successful request ends the wait of both jobs, although their own backoff is not over.
+    // A successful request ends the backoff of both jobs early.
     await server.activeAccount(bob, '6');
     await expect
       .poll(async () => {
@@ -82,7 +82,7 @@ eachBackend((backend) => {
     expect(await isUp()).toBe('1');
   });
 
-  it('a removal that waits for a phone to register again keeps its schedule', async () => {
+  it('a removal that waits for a phone to re-register keeps its schedule', async () => {
     const id = await server.activeDevice(bob, 'token');
     server.relay.tokens.clear();
     await server.notify(bob);
@@ -106,7 +106,7 @@ eachBackend((backend) => {
       [405, ''],
       [400, '<html>Bad Request</html>'],
       [400, { result: 'error', msg: 'no', code: 'INVALID_ZULIP_SERVER' }],
-    ])('is asked again after %i %j, which another service or a wrong key gives', async (status, body) => {
+    ])('gets a retry after %i %j, as from another service or for a wrong key', async (status, body) => {
       await server.notify(ada);
       reaction = { status, body };
       await signOutAndRevoke();
@@ -121,7 +121,7 @@ eachBackend((backend) => {
       [404, 'NOT_FOUND'],
       [405, 'METHOD_NOT_ALLOWED'],
       [400, 'BAD_REQUEST'],
-    ])('is not asked again after %i %s in the protocol’s form', async (status, code) => {
+    ])('gets no retry after %i %s in the protocol’s format', async (status, code) => {
       await server.notify(ada);
       reaction = refused(status, code);
       await signOutAndRevoke();
@@ -130,7 +130,7 @@ eachBackend((backend) => {
     });
   });
 
-  it('a relay of unknown kind is probed once, regardless of the form of its 404', async () => {
+  it('a relay of unknown kind is probed once, whatever the format of its 404', async () => {
     reaction = { status: 404, body: 'Not Found' };
     await signOutAndRevoke();
     expect(await waiting()).toEqual([]);

@@ -9,13 +9,13 @@ const day = 86_400_000;
 const token = tokenIdOf('token');
 
 it.each([
-  ['both before now', -2, -1, 'other'],
+  ['both in the past', -2, -1, 'other'],
   ['the first now', 0, -1, 'one'],
   ['the first a day ahead', day, -1, 'other'],
   ['the other a day ahead', -day, day, 'one'],
   ['both ahead', 2 * day, day, 'one'],
-  ['a few seconds ahead, as another process may be', 5000, 0, 'one'],
-] as const)('the later of two registrations, %s, is found', (_, one, other, later) => {
+  ['the first a few seconds ahead, as in another process', 5000, 0, 'one'],
+] as const)('compareDates finds the later of two registrations: %s', (_, one, other, later) => {
   const now = 1_773_000_000_000;
   const order = compareDates(now + one, now + other, now);
   expect(order > 0 ? 'one' : 'other').toBe(later);
@@ -37,7 +37,7 @@ eachBackend((backend) => {
     ['ahead', -day],
     ['right', 1],
     ['behind', day],
-  ])('the later device keeps the token, when the clock of the first was %s', async (_, change) => {
+  ])('the later device keeps the token if the clock was %s at the first registration', async (_, change) => {
     await server.activeDevice(ada, 'token', 1);
     server.now += change;
     await server.activeDevice(ada, 'token', 2);
@@ -48,27 +48,33 @@ eachBackend((backend) => {
     ['ahead', -day],
     ['right', 1],
     ['behind', day],
-  ])('the later account of one phone stays, when the clock of the first was %s', async (_, change) => {
-    await server.activeAccount(ada, '5');
-    server.now += change;
-    server.relay.around = (_request, react) => {
-      const reaction = react();
-      if (typeof reaction === 'string') return reaction;
-      return { ...reaction, body: { ...(reaction.body as object), same_token_push_account_ids: [5] } };
-    };
-    await server.activeAccount(ada, '6');
-    expect(await accounts()).toEqual(['6']);
-  });
+  ])(
+    'the later account of a phone stays if the clock was %s at the first registration',
+    async (_, change) => {
+      await server.activeAccount(ada, '5');
+      server.now += change;
+      server.relay.around = (_request, react) => {
+        const reaction = react();
+        if (typeof reaction === 'string') return reaction;
+        return { ...reaction, body: { ...(reaction.body as object), same_token_push_account_ids: [5] } };
+      };
+      await server.activeAccount(ada, '6');
+      expect(await accounts()).toEqual(['6']);
+    },
+  );
 
   it.each([
     ['ahead', -day],
     ['right', 1],
     ['behind', day],
-  ])('the newer generation replaces the older, when the clock of that was %s', async (_, change) => {
-    await server.activeAccount(ada, '5');
-    server.now += change;
-    server.relay.accountsOfToken.set(token, [5]);
-    await server.activeDevice(ada, 'token', 1);
-    expect([await accounts(), await tokens()]).toEqual([[], [token]]);
-  });
+  ])(
+    'the newer generation replaces the older if the clock was %s at the older registration',
+    async (_, change) => {
+      await server.activeAccount(ada, '5');
+      server.now += change;
+      server.relay.accountsOfToken.set(token, [5]);
+      await server.activeDevice(ada, 'token', 1);
+      expect([await accounts(), await tokens()]).toEqual([[], [token]]);
+    },
+  );
 });

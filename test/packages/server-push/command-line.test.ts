@@ -35,7 +35,7 @@ async function run(command: string, environment: Record<string, string>) {
   return { code, printed: printed.join('\n'), said: said.join('\n') };
 }
 
-it('the command of a mounted push names a missing setting', async () => {
+it('a command of a mounted push names a missing setting', async () => {
   expect(await run('db status', {})).toEqual({
     code: 1,
     printed: '',
@@ -44,7 +44,7 @@ it('the command of a mounted push names a missing setting', async () => {
   expect((await run('serve', {})).code).toBe(2);
 });
 
-it('its status names each setting that is missing or wrong', async () => {
+it('the status of a mounted push names each missing or wrong setting', async () => {
   const { code, printed } = await run('status --json', {
     SERVER_PUSH_REALM_UUID: 'mine',
     SERVER_PUSH_REALM_URL: `https://${'long.'.repeat(120)}example`,
@@ -59,7 +59,7 @@ it('its status names each setting that is missing or wrong', async () => {
   expect(causes).toContain('SERVER_PUSH_KEYFILE is not a setting');
 });
 
-it('its status names a database that is missing or unreachable', async () => {
+it('the status of a mounted push names a missing or unreachable database', async () => {
   const settings = {
     SERVER_PUSH_REALM_UUID: relaySettings.SERVER_PUSH_RELAY_SERVER_ID,
     SERVER_PUSH_REALM_URL: 'https://bank.example.com',
@@ -77,7 +77,7 @@ it('its status names a database that is missing or unreachable', async () => {
   }
 });
 
-it('its help lists its commands and settings', async () => {
+it('the help of a mounted push lists its commands and settings', async () => {
   const { code, printed } = await run('--help', {});
   expect(code).toBe(0);
   for (const command of ['enable', 'status', 'test', 'disable', 'rotate-credentials', 'db', 'queue']) {
@@ -103,7 +103,7 @@ it('docs/mounting.md lists all tables of push', async () => {
 });
 
 eachBackend((backend) => {
-  it('the command of a mounted push says why a user cannot be tested', async () => {
+  it('a command of a mounted push explains why a user cannot be tested', async () => {
     const environment = {
       SERVER_PUSH_DATABASE: await backend.freshUrl(),
       SERVER_PUSH_REALM_UUID: '9aa61d0b-8ce5-488d-8e9e-fedc346e6836',
@@ -131,7 +131,7 @@ eachBackend((backend) => {
     }
   });
 
-  it('the command of a mounted push names its own commands if a relay was not left yet', async () => {
+  it('a command of a mounted push names its own commands if the server has not left a relay yet', async () => {
     const environment = {
       SERVER_PUSH_DATABASE: await backend.freshUrl(),
       SERVER_PUSH_REALM_UUID: '9aa61d0b-8ce5-488d-8e9e-fedc346e6836',
@@ -154,7 +154,7 @@ eachBackend((backend) => {
     }
   });
 
-  it('the command of a mounted push shows and drops a job while the server runs', async () => {
+  it('a command of a mounted push shows and drops a job while the server runs', async () => {
     const url = await backend.freshUrl();
     const database = await openPushDatabase({ url });
     const push = await createServerPush({

@@ -28,8 +28,8 @@ function account(authorities: string, serverKey = 'key'): RelayAccount {
   return { kind: 'configured', url, serverId: 'id', serverKey: new Secret(serverKey), network };
 }
 
-it('new CA certificates are used from the next request on, and not before', async () => {
-  // Contains only the options that a probe reads.
+it('new CA certificates take effect with the next request', async () => {
+  // Only the options that a probe reads.
   const options = { relay: account(otherCa), clock: Date.now, realm: { uuid: 'x' } };
   const records = { monitor: { report: async () => undefined }, results: {} };
   const current = new CurrentRelay(options as unknown as ServerPushOptions, records as never);

@@ -44,7 +44,7 @@ eachBackend((backend) => {
     await server.settle();
   };
 
-  it('devices that the relay no longer knows are logged once, then only counted', async () => {
+  it('devices that the relay no longer knows are logged once, and then only counted', async () => {
     relayReacts((ids) => accepted(undefined, 0, ids));
     await notify();
     await server.stop();
@@ -62,9 +62,9 @@ eachBackend((backend) => {
   };
   const isOff = { can_push: false, expected_end_timestamp: null };
   it.each([
-    ['refuses it because push is off', () => disallowed, 3],
+    ['refuses the notification because push is off', () => disallowed, 3],
     [
-      'switches push off with the first of them',
+      'switches push off after the first device',
       () => {
         const { body, ...answer } = accepted() as Exclude<RelayReaction, string>;
         return { ...answer, body: { ...Object(body), realm_push_status: isOff } };
@@ -82,7 +82,7 @@ eachBackend((backend) => {
   });
 
   describe('a notification that the relay accepts for only some devices', () => {
-    it('is retried only for the others, even after a restart', async () => {
+    it('is retried only for the other devices, even after a restart', async () => {
       const taken: string[] = [];
       let isFailing = true;
       relayReacts(([id = '']) => {
@@ -104,7 +104,7 @@ eachBackend((backend) => {
       ]);
     });
 
-    it('is not sent to a relay that is down, and is dropped for a device that the relay refuses', async () => {
+    it('is dropped for a device that the relay refuses, and not sent while the relay is down', async () => {
       const asked: string[] = [];
       relayReacts(([id = '']) => {
         asked.push(id);
@@ -126,7 +126,7 @@ eachBackend((backend) => {
   });
 
   describe('the error text that the relay sends for a device', () => {
-    it('is counted and logged once per cause and minute, however many reasons the relay invents', async () => {
+    it('is counted, and logged once per cause and minute, however many reasons the relay sends', async () => {
       let reasons = 0;
       relayReacts((ids) =>
         accepted(
@@ -148,7 +148,7 @@ eachBackend((backend) => {
       expect(server.log.text()).not.toContain('bad');
     });
 
-    it('is one word if the relay sends a text, and the newest is stored for the admin', async () => {
+    it('is replaced with OTHER if it is a free text, and the newest is stored for the admin', async () => {
       relayReacts((ids) =>
         accepted(ids.map(() => ({ status: 'rejected', fault: 'relay', reason: 'a text\nof two lines' }))),
       );
@@ -164,7 +164,7 @@ eachBackend((backend) => {
       expect(await readReport(server.database.db, 'texts')).toEqual([]);
     });
 
-    it('is only a number for a stock relay: the missing ones were rejected', async () => {
+    it('is missing from a stock relay, which reports only the number of sent notifications', async () => {
       relayReacts(([id]) => accepted(undefined, id === tokenIdOf('two') ? 0 : 1));
       await notify('numbers');
       expect(await readReport(server.database.db, 'numbers')).toMatchObject([

@@ -10,7 +10,7 @@ const realm = {
 const keyOf = (byte: number) => new Secret(new Uint8Array(32).fill(byte));
 
 describe('the description of an organization for a relay', () => {
-  it('has a secret that stays the same, and differs between organizations and installations', () => {
+  it('has a stable secret, which differs between organizations and installations', () => {
     const { uuid_owner_secret: secret } = describeRealm(realm, keyOf(1));
     expect(secret).toMatch(/^[0-9a-f]{64}$/);
     expect(describeRealm(realm, keyOf(1)).uuid_owner_secret).toBe(secret);

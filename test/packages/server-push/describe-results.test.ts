@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { describeResults } from '#server-push/notifications/describe-results.js';
 
-it('names the operator of the relay for a push service that the relay does not serve', () => {
+it('the description of a push service that the relay does not serve names the relay’s operator', () => {
   const unlisted = { status: 'rejected', reason: 'HOST_NOT_SERVED', fault: 'relay-configuration' } as const;
   const sent = { status: 'sent', reason: undefined, fault: undefined } as const;
   const results = [

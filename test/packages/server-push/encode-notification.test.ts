@@ -33,7 +33,7 @@ function message(changes: Partial<Extract<NotificationContent, { type: 'message'
 }
 
 describe('an encoded notification', () => {
-  it('says who it is for and when, if it is a test', () => {
+  it('contains the recipient and the time if it is a test', () => {
     const bytes = encodeNotification(realm, user(10), { type: 'test', time: 1_754_577_820 });
     expect(decode(bytes)).toEqual({
       realm_name: 'Example',
@@ -46,7 +46,7 @@ describe('an encoded notification', () => {
     expect(new TextDecoder().decode(bytes)).toMatch(/^\{.*\} +$/);
   });
 
-  it('carries a channel message with the group whose mention it is about', () => {
+  it('contains a channel message and the mentioned group', () => {
     const content = message({ mentionedUserGroup: { id: 41, name: 'test_user_group' } });
     expect(decode(encodeNotification(realm, user(10), content))).toEqual({
       channel_id: 10,
@@ -68,20 +68,20 @@ describe('an encoded notification', () => {
     });
   });
 
-  it('carries a direct message with all participants in ascending order', () => {
+  it('contains a direct message and all participants in ascending order', () => {
     const content = message({ recipient: { kind: 'direct', userIds: [15, 6, 12, 10].map(user) } });
     const decoded = decode(encodeNotification(realm, user(10), content));
     expect(decoded).toMatchObject({ recipient_type: 'direct', recipient_user_ids: [6, 10, 12, 15] });
     expect(decoded).not.toHaveProperty('channel_id');
   });
 
-  it('names the 200 newest messages in ascending order, if it is a removal', () => {
+  it('contains the 200 newest messages in ascending order if it is a removal', () => {
     const messageIds = Array.from({ length: 300 }, (_, index) => 300 - index);
     const { message_ids: ids } = decode(encodeNotification(realm, user(10), { type: 'remove', messageIds }));
     expect(ids).toEqual(Array.from({ length: 200 }, (_, index) => 101 + index));
   });
 
-  it('has its content truncated to 200 code points, never inside one', () => {
+  it('has content of at most 200 code points, and never splits a code point', () => {
     const at = (length: number) =>
       decode(encodeNotification(realm, user(1), message({ content: '🎉'.repeat(length) }))).content;
     expect(at(200)).toBe('🎉'.repeat(200));
@@ -97,7 +97,7 @@ describe('an encoded notification', () => {
     [2049, 2800],
     [2800, 2800],
     [2801, 2800],
-  ])('of %i bytes is padded to %i', (bytes, bucket) => {
+  ])('is padded from %i to %i bytes', (bytes, bucket) => {
     const named = (name: string) =>
       encodeNotification({ ...realm, name }, user(1), { type: 'test', time: 1 });
     const empty = new TextDecoder().decode(named('')).trimEnd().length;
@@ -108,7 +108,7 @@ describe('an encoded notification', () => {
     );
   });
 
-  it('is truncated in its content first, then in topic and names, never in fields that the phone compares', () => {
+  it('is truncated first in its content, then in topic and names, but not in fields that the phone compares', () => {
     const long = '"\u0001é漢🎉'.repeat(120);
     const shortened = (topic: string, channelName: string) => {
       const recipient = { kind: 'channel', channelId: 10, channelName, topic } as const;
@@ -175,7 +175,7 @@ const content: fc.Arbitrary<NotificationContent> = fc.oneof(
 const longestUrl = `https://${'h'.repeat(492)}`;
 
 describe('for any content of a notification', () => {
-  it('it is valid, has a published size, and fits both vendors', () => {
+  it('the notification is valid, has a published size, and fits both vendors', () => {
     const device = {
       pushAccountId: accountIdText('-9223372036854775808'),
       relayDeviceId: relayDeviceId(Number.MAX_SAFE_INTEGER),
@@ -207,7 +207,7 @@ describe('for any content of a notification', () => {
     );
   });
 
-  it('its texts are truncated at code points: a prefix and an ellipsis', () => {
+  it('a truncated text is a prefix of whole code points and an ellipsis', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 4000, size: 'max' }), (topic) => {
         const recipient = { kind: 'channel', channelId: 1, channelName: 'c', topic } as const;

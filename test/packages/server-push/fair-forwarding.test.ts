@@ -17,7 +17,7 @@ const now = 1_773_000_000_000;
 const [ada, bob] = [user(7), user(8)];
 const testMilliseconds = 60_000;
 
-/** A server that queues registrations until `forward` starts to send them to the relay. */
+/** Creates a server that queues registrations until `forward` starts to send them to the relay. */
 async function waitingServer(backend: TestBackend) {
   const relay = await RelayStandIn.start();
   relay.otherwise(registered(1));
@@ -63,7 +63,7 @@ async function waitingServer(backend: TestBackend) {
           const accepted = await acceptRegistration(transaction, userId, registration, now);
           if (accepted.kind !== 'accepted') throw new Error('not accepted');
           await enqueueForwarding(database, transaction, accepted, now);
-          // This phone registers repeatedly while its user's other phones wait.
+          // This phone re-registers repeatedly while its user's other phones wait.
           for (let again = 0; again < repeats; again += 1) {
             await enqueueForwarding(database, transaction, { ...accepted, waitingBefore: 1000 }, now);
           }
@@ -93,7 +93,7 @@ const numbers = (first: number, count: number) => Array.from({ length: count }, 
 
 eachBackend((backend) => {
   it(
-    'a registration is forwarded after a few others, even if five thousand of another user are queued before it',
+    'a registration is forwarded soon, even if another user has five thousand queued registrations',
     async () => {
       const server = await waitingServer(backend);
       // Ada has the maximum number of devices.
@@ -115,7 +115,7 @@ eachBackend((backend) => {
     ['first', 1],
     ['twelfth', 12],
   ])(
-    'none of a hundred users who sent fourteen each is far ahead of a later user’s %s',
+    'a user’s %s registration is not far behind those of a hundred earlier users with fourteen each',
     async (_name, turn) => {
       const server = await waitingServer(backend);
       const others = numbers(1000, 100);

@@ -18,7 +18,7 @@ const message = {
   recipient: { kind: 'direct', userIds: [ada, bob] },
 } as const;
 
-/** Converts an answer to that of a stock relay, which has no result per device. */
+/** Converts a response to a stock relay's response, which has no result per device. */
 function asStock(reaction: RelayReaction): RelayReaction {
   if (typeof reaction === 'string') return reaction;
   return { ...reaction, body: { ...Object(reaction.body), results: undefined } };
@@ -90,14 +90,14 @@ eachBackend((backend) => {
         },
         tokenIdOf('first'),
       ],
-    ] as const)('does not reach a phone %s that signed out', async (_, signOut, address) => {
+    ] as const)('does not reach a signed-out phone %s', async (_, signOut, address) => {
       meanwhile = signOut;
       await server.notify(ada, message);
       const others = [1, 2, tokenIdOf('first'), tokenIdOf('last')].filter((each) => each !== address);
       expect(reached()).toEqual(others);
     });
 
-    it('reaches no further device of a user who may no longer see the message', async () => {
+    it('reaches no further device of a user who can no longer see the message', async () => {
       meanwhile = async () => {
         server.isWanted = false;
       };
@@ -105,7 +105,7 @@ eachBackend((backend) => {
       expect(reached()).toEqual([1]);
     });
 
-    it('is sealed with the key that a phone has registered since', async () => {
+    it('is sealed with the key that a phone registers during the request', async () => {
       const { id } = await server.database.db
         .selectFrom('client_devices')
         .select('id')

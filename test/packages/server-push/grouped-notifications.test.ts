@@ -31,7 +31,7 @@ const retry = (httpStatus: number): Outcome => ({
   httpStatus,
 });
 
-describe('notifications of one tick', () => {
+describe('notifications in one event-loop tick', () => {
   let kind: RelayKind;
   let asked: unknown[][];
   let react: (requests: readonly WrittenPushRequest[]) => Outcome;
@@ -52,13 +52,13 @@ describe('notifications of one tick', () => {
   const reasons = (outcome: Outcome) =>
     outcome.kind === 'accepted' ? outcome.answer.results?.map(({ reason }) => reason) : outcome;
 
-  it('share one request, and each gets the results of its own devices', async () => {
+  it('share one request, and each notification gets the results of its own devices', async () => {
     const outcomes = await send([1, 2], [3], [4, 5, 6]);
     expect(asked).toEqual([[1, 2, 3, 4, 5, 6]]);
     expect(outcomes.map(reasons)).toEqual([['R1', 'R2'], ['R3'], ['R4', 'R5', 'R6']]);
   });
 
-  it('are sent one by one to a relay that is not known to take several', async () => {
+  it('are sent one by one to a relay that is not known to accept several', async () => {
     kind.learn('stock');
     await send([1], [2]);
     expect(asked).toEqual([[1], [2]]);
@@ -78,14 +78,20 @@ describe('notifications of one tick', () => {
   });
 
   it.each([
-    ['refuses them for good', { kind: 'refused-for-good', code: 'BAD_REQUEST', message: 'no' } as const],
+    [
+      'refuses the request permanently',
+      { kind: 'refused-for-good', code: 'BAD_REQUEST', message: 'no' } as const,
+    ],
     ['fails with 500', retry(500)],
-  ])('are sent alone if the relay %s, so that only the bad one fails', async (_name, failure) => {
-    react = (requests) => (idsOf(requests).includes(2) ? failure : accept(requests));
-    const outcomes = await send([1], [2], [3]);
-    expect(asked).toEqual([[1, 2, 3], [1], [2], [3]]);
-    expect(outcomes.map(reasons)).toEqual([['R1'], failure, ['R3']]);
-  });
+  ])(
+    'are sent separately if the relay %s, so that only the bad notification fails',
+    async (_name, failure) => {
+      react = (requests) => (idsOf(requests).includes(2) ? failure : accept(requests));
+      const outcomes = await send([1], [2], [3]);
+      expect(asked).toEqual([[1, 2, 3], [1], [2], [3]]);
+      expect(outcomes.map(reasons)).toEqual([['R1'], failure, ['R3']]);
+    },
+  );
 
   it('are all retried later if the relay is overloaded, without further requests', async () => {
     react = () => retry(503);
@@ -93,7 +99,7 @@ describe('notifications of one tick', () => {
     expect(asked).toEqual([[1, 2]]);
   });
 
-  it('count each as sent at most once if the relay reports no results', async () => {
+  it('are each counted as sent at most once if the relay reports no results', async () => {
     react = (requests) => {
       const outcome = accept(requests) as Extract<Outcome, { kind: 'accepted' }>;
       const { results: _, ...answer } = outcome.answer;
@@ -107,7 +113,7 @@ describe('notifications of one tick', () => {
     expect(sent).toEqual([1, 1, 0]);
   });
 
-  it('end with the signal that all of them share', async () => {
+  it('share one request that their common signal aborts', async () => {
     const signals: (AbortSignal | undefined)[] = [];
     const notify = async (requests: readonly WrittenPushRequest[], signal?: AbortSignal) => {
       signals.push(signal);

@@ -40,7 +40,7 @@ async function connectSqlite(url: string): Promise<HostConnection> {
 }
 
 eachBackend((backend) => {
-  describe('push mounted in a server of another kind', () => {
+  describe('push mounted in a host server', () => {
     let relay: RelayStandIn;
     let url: string;
     let database: DatabaseWithJobs<ServerPushTables>;
@@ -53,7 +53,7 @@ eachBackend((backend) => {
       relay = await RelayStandIn.start();
       url = await backend.freshUrl();
       host = await (backend.name === 'sqlite' ? connectSqlite(url) : connectPg(url));
-      // A table in the same database that belongs to the host.
+      // A table of the host in the same database.
       await host.run('create table orders (id integer)');
       database = await openPushDatabase({ url });
       options = {
@@ -88,11 +88,11 @@ eachBackend((backend) => {
       for (const { id } of await database.jobs.list({})) await database.jobs.drop(id);
     };
 
-    it('refuses a second push on the same database, which would take over its jobs', async () => {
+    it('rejects a second push on the same database, which would take over its jobs', async () => {
       await expect(createServerPush(options)).rejects.toThrow('share that push, or close it first');
     });
 
-    it('answers requests, with defaults for options that the host omits', async () => {
+    it('handles requests with defaults for options that the host omits', async () => {
       const created = await ask('/api/v1/mobile_push/devices/register_client_device');
       expect(created.status).toBe(404);
       const answer = await ask('/api/v1/register_client_device');
@@ -108,7 +108,7 @@ eachBackend((backend) => {
       expect([bot.status, await bot.json()]).toMatchObject([400, { msg: expect.stringContaining('bot') }]);
     });
 
-    it('says that a user id must be an integer', async () => {
+    it('rejects a user id that is not an integer', async () => {
       actor = { userId: '9aa61d0b' as never };
       expect((await ask('/api/v1/register_client_device')).status).toBe(500);
       for (const wrong of ['9aa61d0b' as never, 0, 1.5]) {
@@ -117,14 +117,14 @@ eachBackend((backend) => {
       expect(await jobs()).toEqual([]);
     });
 
-    it('locks the user of a host that has a lock', async () => {
+    it('locks the user if the host provides a lock', async () => {
       const locked: unknown[] = [];
       actor = { userId: 7, lockUser: async ({ db }) => void locked.push(db) };
       expect((await ask('/api/v1/register_client_device')).status).toBe(200);
       expect(locked).toHaveLength(1);
     });
 
-    it('notifies in a transaction of its own, for a day unless told otherwise', async () => {
+    it('notifies in a transaction of its own, with a default TTL of a day', async () => {
       await push.notify([7, 8], { content });
       expect(await jobs()).toEqual([
         { userId: 7, content },
@@ -135,7 +135,7 @@ eachBackend((backend) => {
       await dropJobs();
     });
 
-    it('notifies in a transaction of the host’s database', async () => {
+    it('notifies in a transaction on the host’s database', async () => {
       const failing = database.writeSingle(async (transaction) => {
         await push.notify([7], { content }, transaction);
         throw new Error('the host rolls back');
@@ -156,7 +156,7 @@ eachBackend((backend) => {
       await dropJobs();
     });
 
-    it('notifies if and only if the host commits, in a transaction of its Kysely', async () => {
+    it('notifies if and only if the host commits, in a transaction of the host’s Kysely', async () => {
       const dialect =
         backend.name === 'postgres'
           ? new PostgresDialect({ pool: new pg.Pool({ connectionString: url, max: 1 }) })

@@ -28,10 +28,7 @@ eachBackend((backend) => {
   class Phone {
     readonly server: PushServer;
     readonly held: HeldAnswers;
-    /**
-     * Whether the relay accepts the newest registration of each account or device. In the order of registration, newest
-     * last.
-     */
+    /** Whether the relay accepts the newest registration of each account or device, in the order of registration. */
     readonly newest = new Map<string, boolean>();
     #device: ClientDeviceId | undefined;
 
@@ -90,7 +87,7 @@ eachBackend((backend) => {
     }
   }
 
-  it('a phone with one token is notified once, at its last registration, in any order of registrations, refusals and answers', async () => {
+  it('a phone with one token is notified once, through its last registration, in any order of events', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 14, size: 'max' }), async (steps) => {
         const server = await PushServer.start(backend);

@@ -25,7 +25,7 @@ eachBackend((backend) => {
     const accounts = async (userId = ada) => Object.keys(await server.push.pushDevicesOf(userId));
     const tokens = async (userId = ada) =>
       Object.values(await server.push.clientDevicesOf(userId)).map((device) => device.push_token_id);
-    /** Notifies the user. Returns the relay devices and tokens that are reached. */
+    /** Notifies the user. Returns the relay devices and tokens that get the notification. */
     async function reached(): Promise<(number | string | undefined)[]> {
       server.relay.deliveries.length = 0;
       await server.notify(ada);
@@ -58,14 +58,14 @@ eachBackend((backend) => {
       expect(server.relay.ended).toEqual([`${token} 1`]);
     });
 
-    it('keeps the relay’s token only as long as it uses it', async () => {
+    it('keeps its token at the relay only while it uses the token', async () => {
       await server.activeDevice(ada, 'token');
       server.now += 1;
       await server.activeAccount(ada, '1');
       expect(server.relay.removed).toEqual([token]);
     });
 
-    it('keeps the device of the newer generation while the relay refuses the older one', async () => {
+    it('keeps its device of the newer generation while the relay refuses the older registration', async () => {
       await server.activeDevice(ada, 'token');
       server.relay.refusal = 'BAD_REQUEST';
       server.now += 1;
@@ -81,7 +81,7 @@ eachBackend((backend) => {
       expect(await reached()).toEqual([1, tokenIdOf('another')]);
     });
 
-    it('is notified once if its token is spelled in other letter case', async () => {
+    it('is notified once if only the case of its token differs', async () => {
       server.relay.spellings.push([tokenIdOf('C0FFEE'), tokenIdOf('c0ffee')]);
       await server.activeDevice(ada, 'C0FFEE');
       server.now += 1;
@@ -90,7 +90,7 @@ eachBackend((backend) => {
       expect(server.relay.removed).toEqual([tokenIdOf('C0FFEE')]);
     });
 
-    it('cancels a registration of the newer generation whose answer comes after the older one', async () => {
+    it('cancels a newer-generation registration whose response arrives after the older generation’s', async () => {
       held.isHolding = true;
       await registerDevice();
       await expect.poll(() => held.count).toBe(1);
@@ -104,8 +104,8 @@ eachBackend((backend) => {
       expect([...server.relay.tokens]).toEqual([]);
     });
 
-    it('keeps the older generation if the relay refuses a later registration of the newer', async () => {
-      // The relay knows the token because another user of the phone has it.
+    it('keeps the older registration if the relay refuses a later registration of the newer generation', async () => {
+      // The relay knows the token because another user of the phone has registered it.
       await server.activeDevice(bob, 'token', 2);
       await server.activeAccount(ada, '1');
       const { around } = server.relay;
@@ -133,7 +133,7 @@ eachBackend((backend) => {
     });
 
     it.each(['before', 'after'])(
-      'is notified once if the relay refuses its return to the older generation %s it accepts the newer',
+      'is notified once if the relay refuses a return to the older generation %s it accepts the newer',
       async (order) => {
         await server.activeAccount(ada, '1');
         server.relay.isDown = true;
@@ -159,7 +159,7 @@ eachBackend((backend) => {
       },
     );
 
-    it('is removed from the older generation within a week after 90 days without registration there, even if all others use the newer', async () => {
+    it('is removed from the older generation within a week after 90 days without a registration', async () => {
       const day = 86_400_000;
       await server.activeAccount(ada, '9');
       await server.pass(50 * day);
@@ -170,9 +170,9 @@ eachBackend((backend) => {
       expect(await accounts()).toEqual([]);
     });
 
-    it('is compared again if it registers while the relay answers', async () => {
+    it('is compared again if it registers while a response from the relay is in flight', async () => {
       const { relay } = server;
-      // The relay stores the first registration only after it has answered the second.
+      // The relay stores the first registration only after it has responded to the second.
       const { around } = relay;
       let proceed = () => {};
       const stored = new Promise<void>((resolve) => {

@@ -106,7 +106,7 @@ eachBackend((backend) => {
       });
     }
 
-    it('lets our client register until it is active', async () => {
+    it('lets our client register until its registration is active', async () => {
       const userId = ++users;
       const phone = await phoneOf(userId);
       const registrar = phone.registrar({
@@ -123,7 +123,7 @@ eachBackend((backend) => {
       expect(await push.clientDevicesOf(userId as never)).toEqual({});
     });
 
-    it('reports to our client what a refused registration lacks', async () => {
+    it('reports to our client why a registration was refused', async () => {
       relay.refusal = 'BAD_REQUEST';
       const userId = ++users;
       const phone = await phoneOf(userId);
@@ -136,7 +136,7 @@ eachBackend((backend) => {
       expect(await registrar.sync()).toMatchObject({ errorCode: 'BAD_REQUEST' });
     });
 
-    it('answers a poll with all changes since the last answer, including those between two polls', async () => {
+    it('returns all changes since the last response, including changes between two polls', async () => {
       const userId = ++users;
       const queue = await ask(userId, ['POST', 'register']);
       expect(queue).toMatchObject({
@@ -153,7 +153,7 @@ eachBackend((backend) => {
       ]);
       const ids = [queue.last_event_id, ...events.map(({ id }) => id)];
       expect(ids).toEqual([...new Set(ids)].sort((a, b) => a - b));
-      // The change answers the waiting poll, which is not answered before.
+      // The change completes the waiting poll, which does not complete before.
       const next = poll(userId, { ...queue, last_event_id: events.at(-1)?.id ?? 0 });
       await registerToken(userId, deviceId, 'a token');
       const [, update] = (await next).events;
@@ -163,7 +163,7 @@ eachBackend((backend) => {
       });
     });
 
-    it("wakes only the user's own polls, on all of their phones", async () => {
+    it("wakes only the user's own polls, on all of the user's phones", async () => {
       const [userId, otherId] = [++users, ++users];
       const [first, second, other] = await Promise.all(
         [userId, userId, otherId].map((id) => ask(id, ['POST', 'register'])),
@@ -178,7 +178,7 @@ eachBackend((backend) => {
     });
 
     if (backend.name === 'postgres')
-      it('wakes a poll at another process', async () => {
+      it('wakes a poll in another process', async () => {
         const elsewhere = await openPushDatabase({ url });
         const other = await mount(elsewhere);
         const userId = ++users;
@@ -190,7 +190,7 @@ eachBackend((backend) => {
         await elsewhere.close();
       });
 
-    it('answers the oldest poll of a user who has too many', async () => {
+    it('completes the oldest poll of a user who has too many polls', async () => {
       const userId = ++users;
       const queue = await ask(userId, ['POST', 'register']);
       const polls = Array.from({ length: 21 }, (_, index) =>
@@ -201,7 +201,7 @@ eachBackend((backend) => {
       await Promise.all(polls);
     });
 
-    it('ends polls when it closes', async () => {
+    it('ends all polls when it closes', async () => {
       const other = await openPushDatabase({ url: await backend.freshUrl() });
       const closing = await mount(other);
       const userId = ++users;

@@ -14,7 +14,7 @@ const ada = user(7);
 const keyId = 11;
 const jobKind = 'notifications/deliver-notification';
 
-/** Creates the phone that has the server's key. */
+/** Creates the phone whose key the server has. */
 async function startPhone(): Promise<PushClient> {
   const accounts = createMemoryPushAccountStore();
   const key = { pushKeyId: parsePushKeyId(keyId) as never, key: keyOf(keyId), createdAt: 1 };
@@ -43,7 +43,7 @@ eachBackend((backend) => {
   });
   afterEach(() => server.close());
 
-  /** The notifications sent to the relay, in the form in which the phone gets them. */
+  /** Returns the notifications sent to the relay, as the phone gets them. */
   const arrived = () =>
     server.relay.stand.requests
       .filter(({ path }) => path.endsWith('/notify'))
@@ -58,7 +58,7 @@ eachBackend((backend) => {
     account: 2n ** 62n,
     text: '\0\ud83d\ude00',
   };
-  /** A payload with this many bytes of JSON in total. */
+  /** Returns a payload whose JSON has this many bytes in total. */
   const ofSize = (bytes: number): JsonObject => {
     const around = { type: 'payload', id: 'a', time: 1_773_000_000, payload: { text: '' } };
     const realm = { realm_url: 'https://chat.example.com', realm_name: '', user_id: ada };
@@ -66,7 +66,7 @@ eachBackend((backend) => {
   };
 
   describe('a payload', () => {
-    it('arrives on the phone unchanged, and a repeat of it is dropped', async () => {
+    it('arrives on the phone unchanged, and only once', async () => {
       await server.notify(ada, { type: 'payload', id: 'order-1', time: 1_773_000_000, payload });
       const [push = {}] = arrived();
       const opened = await phone.open(push);
@@ -85,7 +85,7 @@ eachBackend((backend) => {
       expect(await phone.open(arrived()[2] ?? {})).toMatchObject({ kind: 'notification' });
     });
 
-    it('has a unique id and the current time by default, which a retry keeps', async () => {
+    it('has by default a unique id and the current time, which a retry keeps', async () => {
       server.relay.stand.next('cut');
       await server.notify(ada, { type: 'payload', payload });
       server.now += 30_000;
@@ -100,7 +100,7 @@ eachBackend((backend) => {
       expect(await phone.open(arrived()[2] ?? {})).toMatchObject({ kind: 'notification' });
     });
 
-    it('is refused instead of truncated if it is too large; nothing is stored', async () => {
+    it('is rejected instead of truncated if it is too large', async () => {
       const content = { type: 'payload', id: 'a', time: 1_773_000_000 } as const;
       await server.notify(ada, { ...content, payload: ofSize(2800) });
       expect(await phone.open(arrived()[0] ?? {})).toMatchObject({ notification: { payload: ofSize(2800) } });
@@ -118,7 +118,7 @@ eachBackend((backend) => {
       expect(await server.database.jobs.list({ kind: jobKind })).toEqual([]);
     });
 
-    it('is refused with an invalid id, time or payload', async () => {
+    it('is rejected with an invalid id, time or payload', async () => {
       for (const [message, wrong] of [
         ['payload of a notification must be a JSON object', { payload: [1] as never }],
         ['id of a notification must be', { payload, id: 'a b' }],

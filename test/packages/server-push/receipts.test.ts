@@ -20,7 +20,7 @@ eachBackend((backend) => {
   let server: PushServer;
   /** The relay's receipts for queued notifications. */
   let receipts: Map<string, Receipt>;
-  /** The ids in each request for receipts. */
+  /** Ids in each request for receipts. */
   let asked: string[][];
   let isKnown: boolean;
 
@@ -77,7 +77,7 @@ eachBackend((backend) => {
   const jobs = () => server.database.jobs.list({ kind: 'notifications/read-receipts' });
   const rejected = { status: 'rejected', reason: 'SENDER_ID_MISMATCH', fault: 'relay-configuration' };
 
-  it('a rejection of a queued notification reaches the report, the log, the metrics and the status', async () => {
+  it('a rejected notification appears in the report, the log, the metrics and the status', async () => {
     await notify('a report');
     expect(await readReport(server.database.db, 'a report')).toMatchObject([
       { status: 'queued', devices: 3 },
@@ -99,7 +99,7 @@ eachBackend((backend) => {
     expect(lastRejection?.reason).toContain('SENDER_ID_MISMATCH');
   });
 
-  it('is also received after a restart of the server', async () => {
+  it('a receipt is also read after a restart of the server', async () => {
     await notify('a report');
     await server.stop();
     for (const id of receipts.keys()) receipts.set(id, rejected);
@@ -111,7 +111,7 @@ eachBackend((backend) => {
     expect(await jobs()).toEqual([]);
   });
 
-  it('many notifications share requests of at most 200 ids', async () => {
+  it('many notifications share requests for at most 200 receipts', async () => {
     for (let count = 0; count < 80; count += 1) {
       await server.push.notify([ada], { content, giveUpAt: server.now + 3_600_000 });
     }
@@ -123,7 +123,7 @@ eachBackend((backend) => {
     expect(asked.length).toBeLessThan(50);
   });
 
-  it('is requested at growing intervals', async () => {
+  it('a receipt is requested at growing intervals', async () => {
     await notify();
     const waits: number[] = [];
     for (let count = 0; count < 14; count += 1) {
@@ -137,7 +137,7 @@ eachBackend((backend) => {
     expect(waits.at(-1)).toBeGreaterThanOrEqual(15 * 60_000);
   });
 
-  it('is no longer requested for an unknown notification, or from a relay without receipts', async () => {
+  it('no receipt is requested for an unknown notification, or from a relay without receipts', async () => {
     await notify();
     receipts.clear();
     await server.pass(5000);
@@ -148,14 +148,14 @@ eachBackend((backend) => {
     expect([asked.flat().length, await jobs()]).toEqual([6, []]);
   });
 
-  it('ends after a day and a half, and leaves no dead job', async () => {
+  it('requests for a receipt end after a day and a half, without a dead job', async () => {
     await notify();
     await server.pass(37 * 3_600_000);
     expect(await jobs()).toEqual([]);
     expect(await server.database.jobs.list({ state: 'dead' })).toEqual([]);
   });
 
-  it('is not requested from a relay that queued nothing', async () => {
+  it('no receipt is requested from a relay that queued nothing', async () => {
     const { around } = server.relay;
     server.relay.around = (request, otherwise) =>
       request.path.endsWith('/notify')

@@ -40,7 +40,10 @@ interface SentRegistration {
   readonly bouncer_public_key: string;
 }
 
-/** The registrations in a batch request. JSON.parse is safe here, because the account ids in these tests are small. */
+/**
+ * Returns the registrations in a batch request. JSON.parse is safe here, because the account ids in these tests are
+ * small.
+ */
 function sentIn({ body }: RelayRequest): SentRegistration[] {
   return (JSON.parse(body) as { registrations: SentRegistration[] }).registrations;
 }
@@ -117,7 +120,7 @@ eachBackend((backend) => {
         : [Number(new URLSearchParams(request.body).get('push_account_id'))],
     );
 
-  it('pending registrations go to a relay that takes batches in few requests, each of them once', async () => {
+  it('pending registrations are each sent once, in few requests, to a relay that accepts batches', async () => {
     await start();
     relay.otherwise(takeAll);
     await accept(numbers(30));
@@ -145,7 +148,7 @@ eachBackend((backend) => {
     });
   });
 
-  it('each phone gets its own result from the batch: one is active, one failed, and one pending', async () => {
+  it('each phone in a batch gets its own result: active, failed or pending', async () => {
     await start();
     const outcomes: Record<number, object> = {
       2: { result: 'error', code: 'INVALID_BOUNCER_PUBLIC_KEY', msg: 'Invalid bouncer_public_key' },
@@ -176,7 +179,7 @@ eachBackend((backend) => {
     });
   });
 
-  it('a stock relay is probed for batches once an hour, and gets registrations one by one', async () => {
+  it('a stock relay is probed for batches once an hour, and otherwise gets single registrations', async () => {
     await start();
     relay.otherwise((request) => (request.path === manyPath ? { status: 404 } : takeAll(request)));
     const timesAsked = () => paths().filter((path) => path === 'register_many').length;
@@ -195,7 +198,7 @@ eachBackend((backend) => {
     expect(await readRelayLinkStatus(database.db)).toMatchObject({ state: 'working' });
   });
 
-  it('when the relay refuses a whole batch, each registration is sent separately, so that one does not make others fail', async () => {
+  it('each registration is sent separately after the relay has refused the whole batch', async () => {
     await start();
     relay.otherwise((request) => {
       if (request.path === manyPath) return refused(400, 'BAD_REQUEST', 'Invalid registrations.1');
@@ -211,39 +214,36 @@ eachBackend((backend) => {
   it.each([
     [[12], 20],
     [[5, 25], 30],
-  ])(
-    'registrations that make the relay fail do not delay others: only %j of %i are retried',
-    async (broken, count) => {
-      await start();
-      let isBroken = true;
-      const idsIn = (request: RelayRequest) =>
-        request.path === manyPath
-          ? sentIn(request).map(({ push_account_id: id }) => id)
-          : [Number(new URLSearchParams(request.body).get('push_account_id'))];
-      relay.otherwise((request) =>
-        isBroken && idsIn(request).some((id) => broken.includes(id))
-          ? refused(500, 'INTERNAL_SERVER_ERROR')
-          : takeAll(request),
-      );
-      await accept(numbers(count));
-      const devices = Object.fromEntries(numbers(count).map((id) => [id, active]));
-      const waiting = Object.fromEntries(broken.map((id) => [id, pending]));
-      expect(await push.pushDevicesOf(ada)).toEqual({ ...devices, ...waiting });
-      isBroken = false;
-      now += hourMilliseconds;
-      const asked = relay.requests.length;
-      await idle(database.jobs);
-      expect(await push.pushDevicesOf(ada)).toEqual(devices);
-      expect(
-        relay.requests
-          .slice(asked)
-          .flatMap(idsIn)
-          .sort((a, b) => a - b),
-      ).toEqual(broken);
-    },
-  );
+  ])('only the registrations that make the relay fail are retried: %j of %i', async (broken, count) => {
+    await start();
+    let isBroken = true;
+    const idsIn = (request: RelayRequest) =>
+      request.path === manyPath
+        ? sentIn(request).map(({ push_account_id: id }) => id)
+        : [Number(new URLSearchParams(request.body).get('push_account_id'))];
+    relay.otherwise((request) =>
+      isBroken && idsIn(request).some((id) => broken.includes(id))
+        ? refused(500, 'INTERNAL_SERVER_ERROR')
+        : takeAll(request),
+    );
+    await accept(numbers(count));
+    const devices = Object.fromEntries(numbers(count).map((id) => [id, active]));
+    const waiting = Object.fromEntries(broken.map((id) => [id, pending]));
+    expect(await push.pushDevicesOf(ada)).toEqual({ ...devices, ...waiting });
+    isBroken = false;
+    now += hourMilliseconds;
+    const asked = relay.requests.length;
+    await idle(database.jobs);
+    expect(await push.pushDevicesOf(ada)).toEqual(devices);
+    expect(
+      relay.requests
+        .slice(asked)
+        .flatMap(idsIn)
+        .sort((a, b) => a - b),
+    ).toEqual(broken);
+  });
 
-  it('a batch is split only a few times for a relay that fails at everything, and is retried whole later', async () => {
+  it('a batch is split only a few times if every request fails, and later retried as a whole', async () => {
     await start();
     relay.otherwise({ status: 500 });
     await accept(numbers(20));
@@ -255,7 +255,7 @@ eachBackend((backend) => {
   });
 
   it.each([502, 503, 504])(
-    'a batch is not split for a relay that answers %i, as a proxy does for an unreachable one',
+    'a batch is not split after a %i, as from a proxy for an unreachable relay',
     async (status) => {
       await start();
       relay.otherwise({ status });
@@ -267,7 +267,7 @@ eachBackend((backend) => {
 
   it.each([
     ['is busy', { status: 503, headers: { 'retry-after': '60' } }],
-    ['answers for fewer than were sent', registeredMany([])],
+    ['returns fewer results than registrations', registeredMany([])],
   ])('the whole batch is retried if the relay %s', async (_what, reaction) => {
     await start();
     relay.otherwise(reaction);
@@ -281,7 +281,7 @@ eachBackend((backend) => {
     expect(Object.values(await push.pushDevicesOf(ada))).toEqual(numbers(10).map(() => active));
   });
 
-  it('no request exceeds the relay’s limit: large registrations go in several', async () => {
+  it('large registrations are sent in several requests within the relay’s limit', async () => {
     await start();
     relay.otherwise(takeAll);
     await accept(numbers(30), 'x'.repeat(72_000));

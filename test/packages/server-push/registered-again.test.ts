@@ -70,7 +70,7 @@ eachBackend((backend) => {
       expect(await deliveryJobs()).toEqual([]);
     });
 
-    it('is sent again if the relay confirmed the new token meanwhile', async () => {
+    it('is sent again if the relay confirms the new token during the request', async () => {
       deviceId = await server.activeDevice(ada, 'old', 2);
       server.relay.tokens.delete(tokenIdOf('old'));
       meanwhile = async () => {
@@ -99,7 +99,7 @@ eachBackend((backend) => {
       expect(reached()).toEqual([2]);
     });
 
-    it('expires with its TTL', async () => {
+    it('expires after its TTL', async () => {
       await dieWhilePending();
       await notify();
       for (let seconds = 0; seconds < 60; seconds += 4) await server.pass(4000);

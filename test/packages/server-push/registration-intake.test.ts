@@ -27,7 +27,7 @@ function actor(user: UserId, hold: PushActor['lockUser'] = async () => undefined
   return { userId: user, isBot: false, lockUser: hold };
 }
 
-describe('the registrations of one event-loop tick', () => {
+describe('the registrations in one event-loop tick', () => {
   eachBackend((backend) => {
     let database: DatabaseWithJobs<ServerPushTables>;
     let intake: RegistrationIntake;
@@ -48,7 +48,7 @@ describe('the registrations of one event-loop tick', () => {
         .orderBy('id')
         .execute();
 
-    it('are each stored with their own job, in the order of arrival', async () => {
+    it('are each stored with a job, in the order of arrival', async () => {
       const users = Array.from({ length: 70 }, (_, index) => userId(170 - index));
       const answers = await Promise.all(
         users.map((user) => intake.register(actor(user), registration(user, `hash ${user}`))),
@@ -70,7 +70,7 @@ describe('the registrations of one event-loop tick', () => {
       expect(named.map((id) => userOf.get(id))).toEqual(users);
     });
 
-    it('are each judged by the state of their own user', async () => {
+    it('are each checked against the state of their own user', async () => {
       await intake.register(actor(ada), registration(1));
       for (const hash of ['b', 'c', 'd']) await intake.register(actor(bob), registration(1, hash));
       const answers = await Promise.all([
@@ -118,7 +118,7 @@ describe('the registrations of one event-loop tick', () => {
       expect((await devices()).map(({ id }) => id)).not.toContain(oldest?.id);
     });
 
-    it('fail alone if their requester is gone, or the database refuses them', async () => {
+    it('fail independently if a user no longer exists or the database rejects a row', async () => {
       const gone = new ProtocolError('INVALID_API_KEY');
       const broken = new Error('this one cannot be written');
       const answers = await Promise.allSettled([
@@ -143,7 +143,7 @@ describe('the registrations of one event-loop tick', () => {
       expect(await database.jobs.list({ kind: registrationJobKinds.common })).toHaveLength(2);
     });
 
-    it('replace each other, one after another, if one phone sends several', async () => {
+    it('replace each other in order if one phone sends several', async () => {
       const answers = await Promise.all(
         ['a', 'b', 'b'].map((hash) => intake.register(actor(ada), registration(1, hash))),
       );

@@ -5,11 +5,11 @@ import { relayCodes } from '#server-push/relay-link/relay-codes.js';
 
 const now = Date.UTC(2026, 0, 1);
 
-describe('the relay’s answer', () => {
+describe('the relay’s response', () => {
   const read = (status: number, body: unknown, retryAfter?: string) =>
     interpretAnswer({ status, retryAfter, body: JSON.stringify(body) }, relayRegisterAnswer, now);
 
-  it('is accepted when it is 200 and of the right shape, with or without unknown fields', () => {
+  it('is accepted if it is a 200 of the right shape, with or without unknown fields', () => {
     const outcome = read(200, { result: 'success', msg: '', device_id: 4, more: 1 });
     expect(outcome).toMatchObject({ kind: 'accepted', answer: { device_id: 4 } });
   });
@@ -25,11 +25,11 @@ describe('the relay’s answer', () => {
     [500, {}, 'relay-error'],
     [599, 'x', 'relay-error'],
     [404, 'not an object', 'admin-must-act'],
-  ])('is retried when it is %i %j, because of %s', (status, body, cause) => {
+  ])('leads to a retry if it is %i %j, because of %s', (status, body, cause) => {
     expect(read(status, body, '9')).toMatchObject({ kind: 'retry', cause, retryAfterSeconds: 9 });
   });
 
-  it('rounds the time until an HTTP date up to whole seconds', () => {
+  it('may contain a Retry-After date, which is rounded up to whole seconds', () => {
     const later = interpretAnswer(
       { status: 503, retryAfter: 'Thu, 01 Jan 2026 00:02:00 GMT', body: undefined },
       relayRegisterAnswer,
@@ -38,7 +38,7 @@ describe('the relay’s answer', () => {
     expect(later).toMatchObject({ kind: 'retry', retryAfterSeconds: 120 });
   });
 
-  it('is final if it is a 400 in the protocol’s form, with BAD_REQUEST if it names no code', () => {
+  it('is final if it is a 400 in the protocol’s format, with the default code BAD_REQUEST', () => {
     expect(read(400, { result: 'error', code: 'REQUEST_EXPIRED', msg: 'Request expired' })).toEqual({
       kind: 'refused-for-good',
       code: 'REQUEST_EXPIRED',
@@ -52,25 +52,28 @@ describe('the relay’s answer', () => {
 
   const statuses = [400, 401, 402, 403, 404, 405, 408, 409, 410, 413, 422, 429, 451, 500, 502, 503];
   const foreignBodies = [
-    ['JSON of another service', { error: 'not found' }],
-    ['a code without the form', { code: 'BAD_REQUEST', msg: 'no' }],
-    ['a form without a message', { result: 'error', code: 'BAD_REQUEST' }],
+    ['JSON from another service', { error: 'not found' }],
+    ['a code without a result', { code: 'BAD_REQUEST', msg: 'no' }],
+    ['a result without a message', { result: 'error', code: 'BAD_REQUEST' }],
     ['a success', { result: 'success', msg: '', device_id: 1 }],
     ['a list', []],
     ['text', 'Not Found'],
     ['null', null],
   ] as const;
-  it.each(foreignBodies)('is never final when it is %s', (_, body) => {
+  it.each(foreignBodies)('is never final if it is %s', (_, body) => {
     for (const status of statuses) expect([status, read(status, body).kind]).toEqual([status, 'retry']);
   });
 
-  it.each(Object.entries(relayCodes))('%s is final only with the status that relays give it', (code, row) => {
-    for (const status of statuses) {
-      const isFinal = row.taken === 'final' && row.statuses.includes(status);
-      const { kind } = read(status, { result: 'error', msg: 'no', code });
-      expect([status, kind]).toEqual([status, isFinal ? 'refused-for-good' : 'retry']);
-    }
-  });
+  it.each(Object.entries(relayCodes))(
+    'is final with the code %s only with the status that relays use',
+    (code, row) => {
+      for (const status of statuses) {
+        const isFinal = row.taken === 'final' && row.statuses.includes(status);
+        const { kind } = read(status, { result: 'error', msg: 'no', code });
+        expect([status, kind]).toEqual([status, isFinal ? 'refused-for-good' : 'retry']);
+      }
+    },
+  );
 
   it('is final with an unknown code only for a 400', () => {
     for (const status of statuses) {
@@ -79,13 +82,13 @@ describe('the relay’s answer', () => {
     }
   });
 
-  it('cannot break the admin’s log or terminal with its text', () => {
+  it('cannot break the admin’s log or terminal', () => {
     const outcome = read(401, { result: 'error', msg: `a\u001b[2J\nb${'x'.repeat(1000)}` });
     expect(outcome).toMatchObject({ reason: expect.stringMatching(/^the relay answered 401: a \[2J bx+$/) });
     expect((outcome as { reason: string }).reason.length).toBeLessThan(400);
   });
 
-  it('must have all four fields of the protocol if it is to a notification', () => {
+  it('must have all four fields of the protocol if it responds to a notification', () => {
     const whole = {
       result: 'success',
       android_successfully_sent_count: 0,

@@ -12,7 +12,9 @@ const names = { program: 'waxwing-server', push: 'waxwing-server push', prefix: 
 const dayMilliseconds = 24 * 60 * 60_000;
 const expired = 'REQUEST_EXPIRED';
 
-/** Each of a relay's error codes: its status, whether it is final, the device's final state, and the failing check. */
+/**
+ * A relay's error codes, each with its status, whether it is final, the device's final state, and the failing check.
+ */
 const rows = [
   ['INVALID_BOUNCER_PUBLIC_KEY', 400, true, 'INVALID_BOUNCER_PUBLIC_KEY', 'devices'],
   ['REQUEST_EXPIRED', 400, true, expired, 'devices'],
@@ -31,7 +33,7 @@ const rows = [
   ['RATE_LIMIT_HIT', 429, false, expired, 'quota'],
   ['NOT_FOUND', 404, false, expired, 'relay'],
   ['METHOD_NOT_ALLOWED', 405, false, expired, 'relay'],
-  // Codes of other services, or codes with a status that relays do not use for them.
+  // Codes from other services, or codes with a status that relays do not use for them.
   ['BAD_REQUEST', 404, false, expired, 'relay'],
   ['A_NEW_CODE', 422, false, expired, 'relay'],
 ] as const;
@@ -45,7 +47,7 @@ eachBackend((backend) => {
     });
     afterEach(() => server.close());
 
-    /** The `error_code` of each generation's device. */
+    /** Returns the `error_code` of each generation's device. */
     async function errorsOf(userId: UserId): Promise<unknown[]> {
       const [push] = Object.values(await server.push.pushDevicesOf(userId));
       const [client] = Object.values(await server.push.clientDevicesOf(userId));
@@ -67,7 +69,7 @@ eachBackend((backend) => {
     }
 
     it.each(rows)(
-      'with %s and %i: final %s, %s, named by %s',
+      'with %s and %i has the final flag %s, the state %s and the failing check %s',
       async (code, status, isFinal, shown, check) => {
         const ada = user(++users);
         server.relay.around = () => refused(status, code);
@@ -84,7 +86,7 @@ eachBackend((backend) => {
 
     const ofAnyService = rows.filter(([code, status]) => code === 'A_NEW_CODE' || status === 404);
     it.each([...ofAnyService, rows[2]])(
-      'as a notification with %s and %i is dropped at once: %s',
+      'with %s and %i is dropped immediately if it is a notification: %s',
       async (code, status, isFinal) => {
         const ada = user(++users);
         await server.activeDevice(ada, 'token');
@@ -98,7 +100,7 @@ eachBackend((backend) => {
       },
     );
 
-    it('has a row here for each code that the server knows', () => {
+    it('is tested here with each code that the server knows', () => {
       const known = rows.map(([code]) => code as string);
       expect(Object.keys(relayCodes).filter((code) => !known.includes(code))).toEqual([]);
     });

@@ -108,13 +108,13 @@ eachBackend((backend) => {
       await idle(database.jobs);
     }
 
-    /** The ids in each removal request to the relay. */
+    /** Returns the ids in each removal request to the relay. */
     const removals = () =>
       relay.requests
         .filter(({ path }) => path === removePath)
         .map(({ body }) => JSON.parse(new URLSearchParams(body).get('device_ids') ?? '') as number[]);
 
-    it('are all those of a removed user, named in one request with the server’s credentials', async () => {
+    it('include all devices of a removed user, in one request with the server’s credentials', async () => {
       await register(ada, '1', 11);
       await register(ada, '9223372036854775807', 12);
       relay.otherwise({ status: 200, body: { result: 'success', msg: '' } });
@@ -130,7 +130,7 @@ eachBackend((backend) => {
       expect(removals()).toHaveLength(1);
     });
 
-    it('are retried until the relay answers, and become dead letters after a week', async () => {
+    it('are retried until the relay responds, and become dead letters after a week', async () => {
       await register(ada, '1', 11);
       await removeUser(ada);
       await idle(database.jobs);
@@ -157,7 +157,7 @@ eachBackend((backend) => {
       [404, { result: 'error', msg: 'no', code: 'NOT_FOUND' }],
       [405, { result: 'error', msg: 'Method not allowed' }],
       [400, { result: 'error', msg: 'Invalid endpoint', code: 'BAD_REQUEST' }],
-    ])('are sent once to a stock relay, whose answer %i changes and logs nothing', async (status, body) => {
+    ])('are sent once to a stock relay, whose response %i changes and logs nothing', async (status, body) => {
       await register(ada, '1', 11);
       const before = log.text();
       relay.otherwise({ status, body });
@@ -170,7 +170,7 @@ eachBackend((backend) => {
       expect(log.text()).toBe(before);
     });
 
-    it('exclude those that another user of the same phone still uses', async () => {
+    it('exclude devices that another user of the same phone still uses', async () => {
       await register(ada, '1', 11);
       await register(bob, '1', 11);
       await register(ada, '2', 12);
@@ -183,7 +183,7 @@ eachBackend((backend) => {
       expect(removals()).toEqual([[12], [11]]);
     });
 
-    it('wait while a registration may get the same device, and exclude it if it does', async () => {
+    it('wait while a registration may get the same device, and then exclude such a device', async () => {
       await register(ada, '1', 11);
       relay.otherwise({ status: 503 });
       await accept(bob, '1', 'b');
@@ -199,7 +199,7 @@ eachBackend((backend) => {
       expect(await database.jobs.list({ kind: 'push-devices/remove-relay-devices' })).toEqual([]);
     });
 
-    it('include one that a newer registration has replaced, but not one that stays the same', async () => {
+    it('include a device that a newer registration has replaced, but not an unchanged device', async () => {
       await register(ada, '1', 11);
       await register(ada, '1', 11, 'another push key');
       expect(removals()).toEqual([]);
@@ -209,7 +209,7 @@ eachBackend((backend) => {
       expect(removals()).toEqual([[11]]);
     });
 
-    it('include one whose registration was superseded before the relay accepted it', async () => {
+    it('include a device whose registration was superseded before the relay accepted it', async () => {
       await accept(ada, '1', 'a');
       await idle(database.jobs);
       // The user is removed while the registration is in flight to the relay.
@@ -228,7 +228,7 @@ eachBackend((backend) => {
       expect(removals()).toEqual([[11]]);
     });
 
-    it('include those that the relay called dead, unless the phone has re-registered', async () => {
+    it('include devices that the relay reported as dead, unless the phone has re-registered', async () => {
       await register(ada, '1', 11);
       await register(ada, '2', 12);
       relay.next(notified([11, 12]));

@@ -24,7 +24,7 @@ const [ada, bob] = [user(7), user(8)];
 const success = { status: 200, body: { result: 'success', msg: '' } };
 
 eachBackend((backend) => {
-  describe('a server whose relay says which registrations have the same token', () => {
+  describe('a server whose relay reports registrations with the same token', () => {
     let now: number;
     let database: DatabaseWithJobs<ServerPushTables>;
     let relay: RelayStandIn;
@@ -80,8 +80,8 @@ eachBackend((backend) => {
     const formOf = ({ body }: RelayRequest) => new URLSearchParams(body);
     const isRegistration = ({ path }: RelayRequest) => path.endsWith('/register');
     /**
-     * Scripts the relay. Its device ids are the account's number plus 1000. For each account, it reports the accounts
-     * in `sameToken`.
+     * Scripts the relay: a device id is the account's number plus 1000, and `sameToken` lists the accounts to report
+     * for each account.
      */
     function answer(sameToken: Readonly<Record<string, readonly number[]>> = {}) {
       answerBy((id) => sameToken[id]);
@@ -108,7 +108,7 @@ eachBackend((backend) => {
       await idle(database.jobs);
     }
 
-    it('names the user’s accounts, and no other user’s', async () => {
+    it('sends the relay only the user’s own accounts', async () => {
       answer();
       for (const [userId, id] of [
         [ada, '1'],
@@ -125,7 +125,7 @@ eachBackend((backend) => {
       expect(named).toEqual([null, null, '[1]', '[3,1]', '[-9223372036854775808,3]']);
     });
 
-    it('keeps the newest of a user, drops the older ones here and at the relay, and publishes no event', async () => {
+    it('keeps the user’s newest account, and drops older accounts on server and relay without an event', async () => {
       answer({ 3: [1, 2] });
       await register(ada, '1');
       await register(bob, '2');
@@ -143,7 +143,7 @@ eachBackend((backend) => {
       ]);
     });
 
-    it('keeps the account that the phone registers again, even if it is older', async () => {
+    it('keeps the account that the phone re-registers, even if the account is older', async () => {
       answer();
       await register(ada, '1');
       await register(ada, '2');
@@ -153,29 +153,32 @@ eachBackend((backend) => {
       expect(removed()).toEqual([1002]);
     });
 
-    // Depending on the order in which the relay handles the two registrations, one or both of them find the other.
+    // Depending on the order in which the relay handles the two registrations, either or both find the other.
     it.each([
       ['each finds the other', { 1: [2], 2: [1] }],
-      ['the older one finds the newer', { 1: [2] }],
-      ['the newer one finds the older', { 2: [1] }],
-    ])('keeps the newer of two that wait for the relay at the same time: %s', async (_, sameToken) => {
-      relay.otherwise({ status: 503 });
-      await register(ada, '1');
-      await register(ada, '2');
-      const atFirst = new Map(Object.entries<readonly number[]>(sameToken));
-      const asked = new Set<string>();
-      answerBy((id) => {
-        if (asked.has(id)) return [id === '1' ? 2 : 1];
-        asked.add(id);
-        return atFirst.get(id);
-      });
-      now += 60_000;
-      await idle(database.jobs);
-      expect(await active(ada)).toEqual(['2']);
-      expect(removed()).toEqual([1001]);
-    });
+      ['only the older finds the newer', { 1: [2] }],
+      ['only the newer finds the older', { 2: [1] }],
+    ])(
+      'keeps the newer of two accounts that wait for the relay at the same time: %s',
+      async (_, sameToken) => {
+        relay.otherwise({ status: 503 });
+        await register(ada, '1');
+        await register(ada, '2');
+        const atFirst = new Map(Object.entries<readonly number[]>(sameToken));
+        const asked = new Set<string>();
+        answerBy((id) => {
+          if (asked.has(id)) return [id === '1' ? 2 : 1];
+          asked.add(id);
+          return atFirst.get(id);
+        });
+        now += 60_000;
+        await idle(database.jobs);
+        expect(await active(ada)).toEqual(['2']);
+        expect(removed()).toEqual([1001]);
+      },
+    );
 
-    it('keeps both while an older relay answers only the id', async () => {
+    it('keeps both accounts if an older relay returns only the device id', async () => {
       relay.otherwise((request) =>
         isRegistration(request) ? registered(Number(formOf(request).get('push_account_id'))) : success,
       );

@@ -17,7 +17,7 @@ import { sealForKey } from '#server-push/notifications/seal-notification.js';
 import { accountIdText, relayDeviceId, userId as user } from '../../support/ids.js';
 import { openSealed, openSecretBox, seal, sealSecretBox } from '../../support/noble-oracle.js';
 
-/** Payloads of stock servers in both generations, verbatim from those servers' tests. */
+/** Payloads from stock servers in both generations, verbatim from those servers' tests. */
 const samples = {
   'a channel message for a mentioned group':
     '{"channel_id":10,"channel_name":"Denmark","content":"@test_user_group","mentioned_user_group_id":41,"mentioned_user_group_name":"test_user_group","message_id":45,"realm_name":"Zulip Dev","realm_url":"http://zulip.testserver","recipient_type":"channel","sender_avatar_url":"https://secure.gravatar.com/avatar/818c212b9f8830dfef491b3f7da99a14?d=identicon&version=1","sender_full_name":"aaron","sender_id":6,"time":1754385395,"topic":"test","type":"message","user_id":10}',
@@ -36,7 +36,7 @@ const keyPair = sodium.generateKeyPair();
 const [key, nonce] = [sodium.randomBytes(32), sodium.randomBytes(24)];
 const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64');
 
-/** Fields of all samples. Each sample has some of them. */
+/** Fields of all samples. Each sample has a subset. */
 interface Sample {
   readonly type: NotificationContent['type'];
   readonly time: number;
@@ -55,7 +55,7 @@ interface Sample {
   readonly mentioned_user_group_name: string;
 }
 
-/** Input that makes our server send a sample's content. */
+/** Returns the input that makes our server send a sample's content. */
 function contentOf(sample: Sample): NotificationContent {
   const { type, time, mentioned_user_group_id: group } = sample;
   if (type === 'test') return { type, time };
@@ -78,9 +78,9 @@ function contentOf(sample: Sample): NotificationContent {
 }
 
 interface Generation {
-  /** The payload in which a stock server sends a plaintext. */
+  /** Returns the payload that a stock server sends for a plaintext. */
   readonly stockPayload: (plaintext: Uint8Array) => Record<string, unknown>;
-  /** The text that our server sends for some content, decrypted by another implementation. */
+  /** Returns the text that our server sends for the content, decrypted by another implementation. */
   readonly sent: (content: NotificationContent) => string;
 }
 
@@ -123,7 +123,7 @@ const older: Generation = {
   },
 };
 
-/** A phone with keys of both generations. */
+/** Creates a phone with keys of both generations. */
 async function phone() {
   const accounts = createMemoryPushAccountStore();
   await accounts.put({
@@ -145,12 +145,15 @@ describe.each([
   ['newer', newer],
   ['older', older],
 ])('a sample payload in the %s generation', (_name, generation) => {
-  it.each(Object.entries(samples))('of %s is opened, and sent in the same fields', async (_sample, text) => {
-    const fields = JSON.parse(text) as Sample;
-    const payload = generation.stockPayload(new TextEncoder().encode(text));
-    const opened = await openNotification(await phone(), payload as never);
-    const { recipient_type: _type, ...read } = fields;
-    expect(opened).toMatchObject({ kind: 'notification', notification: read });
-    expect(JSON.parse(generation.sent(contentOf(fields)))).toEqual(fields);
-  });
+  it.each(Object.entries(samples))(
+    'for %s is opened by our client, and has the same fields as from our server',
+    async (_sample, text) => {
+      const fields = JSON.parse(text) as Sample;
+      const payload = generation.stockPayload(new TextEncoder().encode(text));
+      const opened = await openNotification(await phone(), payload as never);
+      const { recipient_type: _type, ...read } = fields;
+      expect(opened).toMatchObject({ kind: 'notification', notification: read });
+      expect(JSON.parse(generation.sent(contentOf(fields)))).toEqual(fields);
+    },
+  );
 });

@@ -60,7 +60,7 @@ eachBackend((backend) => {
     const accept = (hash: string, user = userId) =>
       database.write((transaction) => acceptRegistration(transaction, user, registration(hash), now));
 
-    it('accept a registration once, and a changed one in its place', async () => {
+    it('accept a registration once, and replace it if it changes', async () => {
       const first = await accept('a');
       expect(first).toMatchObject({ kind: 'accepted', key: { generation: 1 } });
       expect(await accept('a')).toEqual({ kind: 'unchanged' });
@@ -75,7 +75,7 @@ eachBackend((backend) => {
       expect(results.filter(({ kind }) => kind === 'unchanged')).toHaveLength(19);
     });
 
-    it('settle a registration once, and never an older one', async () => {
+    it('settle a registration once, and never an older registration', async () => {
       const [first, second] = [await accept('a'), await accept('b')];
       if (first.kind !== 'accepted' || second.kind !== 'accepted') throw new Error('not accepted');
       expect(await pendingRegistrations(database.db, [first.key, second.key])).toMatchObject([
@@ -93,7 +93,7 @@ eachBackend((backend) => {
       expect(await fail(second.key)).toBeUndefined();
     });
 
-    it('delete a dead registration, but not one that became active meanwhile', async () => {
+    it('delete a dead registration, but not a registration that has since become active', async () => {
       const first = await accept('a');
       if (first.kind !== 'accepted') throw new Error('not accepted');
       await database.write((transaction) => activateRegistration(transaction, first.key, relayId(5), now));
@@ -107,7 +107,7 @@ eachBackend((backend) => {
       expect(await activePushDevices(database.db, userId)).toHaveLength(1);
     });
 
-    it('are removed together for one user', async () => {
+    it('are all removed together for a user', async () => {
       await accept('a');
       await accept('a', user(userId + 1));
       const context = { database, clock: () => now, publish: async () => undefined };
@@ -213,7 +213,7 @@ eachBackend((backend) => {
       ]);
     });
 
-    it('is not sent again when the dead devices cannot be dropped: the next notification drops them', async () => {
+    it('is not resent if the dead devices cannot be dropped, which the next notification drops', async () => {
       await activate('1', relayId(11), 'fcm');
       await activate('2', relayId(12), 'fcm');
       relay.otherwise(notified([12]));
@@ -231,7 +231,7 @@ eachBackend((backend) => {
       ).toEqual(['1']);
     });
 
-    it('drops only the one of two devices that the answer names, though a restored relay gave both the same', async () => {
+    it('drops only the device that the response names, even if a restored relay reused its id', async () => {
       await activate('1', relayId(11), 'fcm');
       await activate('2', relayId(12), 'fcm');
       await activate('3', relayId(11), 'apns');
@@ -254,7 +254,7 @@ eachBackend((backend) => {
       expect(left.map(({ pushAccountId }) => pushAccountId)).toEqual(['2', '3']);
     });
 
-    it('is not sent to a user without devices, nor after it has expired', async () => {
+    it('is not sent to a user without devices, or after it has expired', async () => {
       await send({ type: 'test', time: 1 });
       await idle(database.jobs);
       await activate('1', relayId(11), 'fcm');
@@ -266,7 +266,7 @@ eachBackend((backend) => {
       expect(relay.requests).toHaveLength(1);
     });
 
-    it('returns the number of devices, and is not stored for a user without any', async () => {
+    it('is stored only for a user with devices, and send returns their number', async () => {
       relay.otherwise(notified());
       const whole = { userId, content: { type: 'test', time: 1 }, giveUpAt: now + 60_000 } as const;
       expect(await push.send(whole)).toEqual({ kind: 'no-device', pending: 0 });
@@ -286,7 +286,7 @@ eachBackend((backend) => {
       expect(parseNotification(opened)).toMatchObject({ type: 'message', message_id: 5, content: 'Hello' });
     });
 
-    it('is kept with its reason when the relay refuses it permanently', async () => {
+    it('is kept with the reason if the relay refuses it permanently', async () => {
       await activate('1', relayId(11), 'fcm');
       relay.otherwise(refused(400, 'BAD_REQUEST', 'no such realm'));
       await send({ type: 'test', time: 1 });

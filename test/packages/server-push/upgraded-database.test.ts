@@ -16,7 +16,7 @@ const hour = 3_600_000;
 const versions = ['0007-registered-at', '0010-relay-accounts'] as const;
 const names = Object.keys(serverPushMigrations.migrations);
 
-/** The migrations of a version. */
+/** Returns the migrations of a version. */
 function upTo(version: string) {
   const migrations = Object.fromEntries(
     Object.entries(serverPushMigrations.migrations).filter(([name]) => name <= version),
@@ -34,7 +34,7 @@ const filled = [
   'test_notifications',
 ];
 
-/** Copies the rows with the columns that the older tables have. Ids stay the same. */
+/** Copies rows with the columns that the older tables have. Ids stay the same. */
 async function copyRows(from: Kysely<never>, to: Kysely<never>): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};
   const override = sql.raw(isPostgres(to) ? 'overriding system value' : '');
@@ -62,7 +62,7 @@ eachBackend((backend) => {
   afterEach(() => server?.close());
 
   it.each(versions)(
-    'a database of %s keeps its phones, notifies them, and forwards pending registrations',
+    'a database from %s keeps and notifies its phones, and forwards pending registrations',
     async (version) => {
       const hasDevices = version >= '0008';
       const source = await PushServer.start(backend);
@@ -100,7 +100,7 @@ eachBackend((backend) => {
       const reached = server.relay.deliveries.map(({ deviceId, tokenId }) => deviceId ?? tokenId);
       const tokens = hasDevices ? ['active', 'waiting', 'added'] : ['added'];
       expect(reached).toEqual([1, expect.any(Number), ...tokens.map(tokenIdOf)]);
-      // Registrations of an older version can be changed as usual.
+      // Registrations from an older version can be changed as usual.
       for (const id of [active, waiting, added]) {
         if (id !== undefined) expect(await server.register(ada, id, keyGroup(9))).toEqual({});
       }
@@ -111,7 +111,7 @@ eachBackend((backend) => {
   );
 });
 
-it('the versions are those before the newest migrations', () => {
+it('the tested versions precede the newest migrations', () => {
   expect(names.filter((name) => name > versions[1])).toEqual([
     '0011-sessions',
     '0012-realm-push-status',

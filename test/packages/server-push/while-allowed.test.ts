@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { whileAllowed } from '#server-push/relay-link/while-allowed.js';
 
-/** Work that rejects with the signal's reason when the signal is aborted. */
+/** Returns work that rejects with the signal's reason when the signal is aborted. */
 function work(allowed: AbortSignal): Promise<never> {
   return new Promise((_resolve, reject) => {
     allowed.addEventListener('abort', () => reject(allowed.reason));
@@ -10,8 +10,8 @@ function work(allowed: AbortSignal): Promise<never> {
   });
 }
 
-describe('work that is allowed for a time', () => {
-  it('ends with its result, and leaves at most one abort listener, however many calls there are', async () => {
+describe('work with a time limit', () => {
+  it('ends with its result, and leaves at most one abort listener for any number of calls', async () => {
     const ending = new AbortController();
     const all = Array.from({ length: 20 }, (_, place) =>
       whileAllowed(ending.signal, 60_000, async (allowed) => [place, allowed.aborted]),
@@ -22,7 +22,7 @@ describe('work that is allowed for a time', () => {
     expect(getEventListeners(ending.signal, 'abort')).toHaveLength(1);
   });
 
-  it('is ended by its timeout and by its caller’s signal, at once if that has already been aborted', async () => {
+  it('is ended by its timeout, or by its caller’s signal even if it was aborted before', async () => {
     await expect(whileAllowed(undefined, 1, work)).rejects.toMatchObject({ name: 'TimeoutError' });
     const ending = new AbortController();
     const reason = new Error('closing');

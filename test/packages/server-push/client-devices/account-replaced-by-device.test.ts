@@ -35,7 +35,7 @@ eachBackend((backend) => {
       server.events.length = 0;
     });
 
-    it('replaces that account without an event, and keeps other accounts and other users', async () => {
+    it('replaces the account without an event, and keeps other accounts and users', async () => {
       const id = await server.activeDevice(ada, 'token');
       expect([await token(id), await accounts(), await accounts(bob)]).toEqual([
         tokenIdOf('token'),
@@ -50,7 +50,7 @@ eachBackend((backend) => {
       ]);
     });
 
-    describe('leaves that account’s relay device, for which the relay may hold a notification, until', () => {
+    describe('leaves the account’s relay device, which may have a queued notification, until', () => {
       let id: number;
       beforeEach(async () => {
         id = await server.activeDevice(ada, 'token');
@@ -78,13 +78,13 @@ eachBackend((backend) => {
         expect(removedDevices()).toContain(1);
       });
 
-      it('the phone loses its stores, and registers another device', async () => {
+      it('the phone loses its stores and registers another device', async () => {
         server.now += 1;
         await server.activeDevice(ada, 'token');
         expect(removedDevices()).toEqual([1]);
       });
 
-      it('the phone has changed its token, and signs out', async () => {
+      it('the phone changes its token and signs out', async () => {
         await server.register(ada, id, tokenGroup('another'));
         await server.settle();
         expect(removedDevices()).toEqual([]);
@@ -94,13 +94,13 @@ eachBackend((backend) => {
       });
     });
 
-    it('keeps that account while the relay refuses the token', async () => {
+    it('keeps the account while the relay refuses the token', async () => {
       server.relay.refusal = 'BAD_REQUEST';
       await server.activeDevice(ada, 'token');
       expect(await accounts()).toEqual(['5', '6']);
     });
 
-    it('loses to that account if its phone has returned to the older generation and registered again', async () => {
+    it('is replaced by the account if the phone has re-registered in the older generation', async () => {
       const id = await server.createDevice(ada);
       server.relay.isDown = true;
       await server.register(ada, id, { ...keyGroup(1), ...tokenGroup('token') });
@@ -112,7 +112,7 @@ eachBackend((backend) => {
       expect([await token(id), await accounts()]).toEqual([null, ['5', '6']]);
     });
 
-    it('keeps that account if the device is gone when the relay confirms the token', async () => {
+    it('keeps the account if the device no longer exists when the relay confirms the token', async () => {
       const id = await server.createDevice(ada);
       server.relay.isDown = true;
       await server.register(ada, id, { ...keyGroup(1), ...tokenGroup('token') });

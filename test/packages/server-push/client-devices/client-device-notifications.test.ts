@@ -34,7 +34,7 @@ eachBackend((backend) => {
       .map(({ body }) => (JSON.parse(body) as { push_requests: object[] }).push_requests);
 
   describe('a notification', () => {
-    it('is a secret box with a random nonce for each device, in the shape of its vendor', async () => {
+    it('is a secret box with a random nonce for each device, in the vendor’s format', async () => {
       await server.activeDevice(ada, 'fcm token', 11);
       const apns = await server.createDevice(ada);
       await server.register(ada, apns, { ...keyGroup(12), ...tokenGroup('apns token', 'apns') });
@@ -79,7 +79,7 @@ eachBackend((backend) => {
       expect(open(server.relay.deliveries[0]?.encryptedData ?? '', 12).opened).toBeUndefined();
     });
 
-    it('reaches the devices of both generations of a user, each once', async () => {
+    it('reaches each of a user’s devices once, in both generations', async () => {
       await server.activeAccount(ada, '5');
       await server.activeDevice(ada, 'token');
       await server.activeDevice(bob, 'token');
@@ -103,7 +103,7 @@ eachBackend((backend) => {
       ]);
     });
 
-    it('uses the newest key, and the previous token until the new one is confirmed', async () => {
+    it('uses the newest key, and the previous token until the relay confirms the new token', async () => {
       const id = await server.activeDevice(ada, 'former');
       server.relay.isDown = true;
       await server.register(ada, id, { ...keyGroup(2), ...tokenGroup('new') });
@@ -118,7 +118,7 @@ eachBackend((backend) => {
       ]);
     });
 
-    it('does not reach a device whose registration is pending, which is reported as pending', async () => {
+    it('does not reach a device whose registration is pending, and reports the device as pending', async () => {
       const id = await server.createDevice(ada);
       server.relay.isDown = true;
       await server.register(ada, id, { ...keyGroup(1), ...tokenGroup('token') });
@@ -129,7 +129,7 @@ eachBackend((backend) => {
   });
 
   describe('tokens that the relay no longer knows', () => {
-    it('are cleared for the notified user only, with one event for each device', async () => {
+    it('are cleared for the notified user only, with one event per device', async () => {
       const [dead, alive] = [await server.activeDevice(ada, 'dead'), await server.activeDevice(ada, 'alive')];
       const others = await server.activeDevice(bob, 'dead');
       server.relay.tokens.delete(tokenIdOf('dead'));
@@ -149,7 +149,7 @@ eachBackend((backend) => {
       ]);
     });
 
-    it('may be named in any form: an id that is not one of our tokens changes nothing and causes no error', async () => {
+    it('are ignored if they are not tokens of this server, whatever their format', async () => {
       const id = await server.activeDevice(ada, 'token');
       const unpadded = tokenIdOf('token').replace('=', '');
       server.relay.stand.next({
@@ -175,7 +175,7 @@ eachBackend((backend) => {
       server.ask(ada, 'mobile_push/e2ee/test_notification', fields);
     const none = 'No active registered push device';
 
-    it('goes to one device of either generation, or to all', async () => {
+    it('goes to one device of either generation, or to all devices', async () => {
       await server.activeAccount(ada, '5');
       const id = await server.activeDevice(ada, 'token');
       await server.activeDevice(ada, 'second');
@@ -206,7 +206,7 @@ eachBackend((backend) => {
       expect(await send({ device_id: String(id) })).toBe(none);
     });
 
-    it('is limited to one in ten seconds for each device', async () => {
+    it('is limited to one per device in ten seconds', async () => {
       const [id, other] = [await server.activeDevice(ada, 'token'), await server.activeDevice(ada, 'second')];
       expect(await send({ device_id: String(id) })).toEqual({});
       expect(await send({ device_id: String(id) })).toMatch(/test notification/);

@@ -37,7 +37,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.constant<Step>({ kind: 'restart' }) },
 );
 
-/** A phone's knowledge of its device. */
+/** What a phone knows about its device. */
 interface KnownDevice {
   readonly id: ClientDeviceId;
   readonly userId: UserId;
@@ -47,7 +47,10 @@ interface KnownDevice {
 /** Two phones, each with one account of each user, and one server. */
 class World {
   readonly server: PushServer;
-  /** By account number. Odd and even numbers belong to the two users, the lower and upper halves to the two phones. */
+  /**
+   * Devices by account number. Odd and even numbers belong to the two users, the lower and upper halves to the two
+   * phones.
+   */
   readonly devices = new Map<number, KnownDevice>();
   readonly #tokens = [0, 0];
   #keys = 0;
@@ -103,7 +106,7 @@ class World {
   }
 
   /**
-   * Notifies a user. Expects that each phone gets the notification at most once, only if it has a device, and with the
+   * Notifies a user. Expects each phone to get the notification at most once, only if it has a device, and with the
    * device's newest key.
    */
   async #notify(userId: UserId): Promise<void> {
@@ -122,8 +125,8 @@ class World {
   }
 
   /**
-   * Checks that the state derived from events equals the server's answer, and that no registration is pending for more
-   * than a day.
+   * Checks that the state derived from events equals the server's response, and that no registration is pending for
+   * more than a day.
    */
   async check(): Promise<void> {
     for (const userId of users) {
@@ -141,7 +144,8 @@ class World {
   }
 
   /**
-   * Makes the relay work. Expects that every phone that registers is reached, and that the relay has no unused tokens.
+   * Ends the relay's outage. Expects that every phone that registers gets notifications, and that the relay has no
+   * unused tokens.
    */
   async settleEverything(): Promise<void> {
     await this.take({ kind: 'relay', is: 'up' });
@@ -172,7 +176,7 @@ class World {
   }
 }
 
-/** The devices that a client derives from the events of its queue. */
+/** Derives the devices from the events of a queue, as a client does. */
 function sumOf(events: readonly JsonObject[]): Record<string, ClientDeviceOnWire> {
   const devices: Record<string, ClientDeviceOnWire> = {};
   for (const { type: _type, op, device_id: id, ...fields } of events) {
@@ -194,7 +198,7 @@ const created: ClientDeviceOnWire = {
 const schedulesPerBackend = { sqlite: 20, postgres: 8 };
 
 eachBackend((backend) => {
-  it('in any schedule of phones, relay and restarts no device is stuck, pushed twice or pushed after its removal', async () => {
+  it('no device is stuck, notified twice or notified after its removal, in any schedule', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40, size: 'max' }), async (steps) => {
         const server = await PushServer.start(backend);

@@ -21,7 +21,7 @@ eachBackend((backend) => {
   const update = (id: number, fields: object) => ({ type: 'device', op: 'update', device_id: id, ...fields });
 
   describe('a token that two devices have', () => {
-    it('stays with the user’s device that registered last, so that the phone gets a notification once', async () => {
+    it('belongs to the user’s device that registered last, so that the phone gets a notification once', async () => {
       const first = await server.activeDevice(ada, 'token');
       server.now += 1;
       const second = await server.activeDevice(ada, 'token');
@@ -34,7 +34,7 @@ eachBackend((backend) => {
       expect(server.relay.deliveries).toHaveLength(1);
     });
 
-    it('stays with the device that registered last, even if the relay confirms it first', async () => {
+    it('belongs to the device that registered last, even if the relay confirms that device first', async () => {
       const first = await server.activeDevice(ada, 'former');
       server.relay.isDown = true;
       await server.register(ada, first, tokenGroup('token'));
@@ -48,7 +48,7 @@ eachBackend((backend) => {
       expect(server.relay.removed).toEqual([tokenIdOf('former')]);
     });
 
-    it('belongs to both users of the phone, and is removed at the relay with the last one', async () => {
+    it('belongs to both users of the phone, and is removed from the relay with the last user', async () => {
       const [first, second] = [
         await server.activeDevice(ada, 'token'),
         await server.activeDevice(bob, 'token'),
@@ -67,7 +67,7 @@ eachBackend((backend) => {
   });
 
   describe('a token that is no longer used', () => {
-    it('is removed at the relay when another has taken over, and when the device is removed', async () => {
+    it('is removed from the relay when another token replaces it or the device is removed', async () => {
       const id = await server.activeDevice(ada, 'first');
       await server.register(ada, id, tokenGroup('second'));
       await server.settle();
@@ -78,7 +78,7 @@ eachBackend((backend) => {
       expect(server.relay.deliveries).toEqual([]);
     });
 
-    it('is removed if the relay confirms it after its device is gone', async () => {
+    it('is removed if the relay confirms it after its device was removed', async () => {
       const id = await server.createDevice(ada);
       server.relay.isDown = true;
       await server.register(ada, id, { ...keyGroup(1), ...tokenGroup('token') });
@@ -91,7 +91,7 @@ eachBackend((backend) => {
       expect(server.eventsOf(ada).at(-1)).toEqual({ type: 'device', op: 'remove', device_id: id });
     });
 
-    it('stays while a registration of it is pending elsewhere', async () => {
+    it('stays while another device’s registration with it is pending', async () => {
       const id = await server.activeDevice(ada, 'token');
       server.relay.isDown = true;
       const other = await server.createDevice(bob);
@@ -106,7 +106,7 @@ eachBackend((backend) => {
       expect(await token(other, bob)).toBe(tokenIdOf('token'));
     });
 
-    it('is removed with all devices of a user whose key changes or who is deactivated, with an event for each', async () => {
+    it('is removed with all devices of a deactivated user or a user with a new API key', async () => {
       const ids = [await server.activeDevice(ada, 'first'), await server.activeDevice(ada, 'second')];
       const others = await server.activeDevice(bob, 'third');
       server.events.length = 0;
@@ -128,7 +128,7 @@ eachBackend((backend) => {
   });
 
   describe('a token that is not renewed', () => {
-    it('ends within a week after 90 days, with an event; its device and key stay, and so does one that is renewed', async () => {
+    it('ends within a week after 90 days, with an event, but its device and key stay', async () => {
       const first = await server.activeDevice(ada, 'first');
       const second = await server.activeDevice(bob, 'second');
       await server.pass(89 * day);
@@ -147,13 +147,13 @@ eachBackend((backend) => {
       );
     });
 
-    it('ends as well if no phone registers anymore', async () => {
+    it('ends even if no phone registers anymore', async () => {
       const id = await server.activeDevice(ada, 'token');
       await server.pass(98 * day);
       expect(await token(id)).toBeNull();
     });
 
-    it('stays for a week after the server was off or the clock was set, and permanently if it is renewed', async () => {
+    it('stays for a week after downtime or a clock change, and longer only if it is renewed', async () => {
       const lost = await server.activeDevice(ada, 'lost');
       const kept = await server.activeDevice(bob, 'kept');
       await server.jump(200 * day);
@@ -164,7 +164,7 @@ eachBackend((backend) => {
       expect([await token(lost), await token(kept, bob)]).toEqual([null, tokenIdOf('kept')]);
     });
 
-    it('stays while its phone sends it again every 30 days, with its key or without', async () => {
+    it('stays while its phone resends it every 30 days, with or without a key', async () => {
       const [first, second] = [
         await server.activeDevice(ada, 'first'),
         await server.activeDevice(bob, 'second'),
@@ -189,7 +189,7 @@ eachBackend((backend) => {
     });
   });
 
-  describe('a registration whose job is gone', () => {
+  describe('a registration without a job', () => {
     it('fails within 26 hours, so that the phone may register again', async () => {
       const id = await server.createDevice(ada);
       server.relay.isDown = true;
@@ -219,7 +219,7 @@ eachBackend((backend) => {
       }
     };
 
-    it('loses the device without a token that was unused for the longest time', async () => {
+    it('loses the device that has been without a token for the longest time', async () => {
       const unused = await server.createDevice(ada);
       await fill({ push_token_id: tokenIdOf('x'), used_at: 1 });
       const added = await server.createDevice(ada);
@@ -235,7 +235,7 @@ eachBackend((backend) => {
       ]);
     });
 
-    it('cannot add one if all have a token or wait for the relay', async () => {
+    it('cannot add a device if all devices have a token or wait for the relay', async () => {
       await server.activeDevice(ada, 'token');
       await fill({ pending_encrypted_registration: 'sealed', pending_push_token_id: tokenIdOf('x') });
       expect(await server.ask(ada, 'register_client_device')).toBe(

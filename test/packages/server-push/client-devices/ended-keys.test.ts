@@ -36,19 +36,22 @@ eachBackend((backend) => {
 
   it.each([
     ['signs out', () => signOut(ada, first)],
-    ['is deactivated or gets another API key', () => removeUser(ada)],
-  ])('the keys of a user who %s end at the relay, while another user keeps the token', async (_, leave) => {
-    await leave();
-    await server.settle();
-    expect([server.relay.ended, server.relay.removed]).toEqual([[`${token} 1`], []]);
-    expect(await tokenOf(second, bob)).toBe(token);
-    await signOut(bob, second);
-    await server.settle();
-    // Removing the token removes everything that the relay stores for it.
-    expect([server.relay.ended, server.relay.removed]).toEqual([[`${token} 1`], [token]]);
-  });
+    ['is deactivated or gets a new API key', () => removeUser(ada)],
+  ])(
+    'the relay is asked to end the keys of a user who %s, while another user keeps the token',
+    async (_, leave) => {
+      await leave();
+      await server.settle();
+      expect([server.relay.ended, server.relay.removed]).toEqual([[`${token} 1`], []]);
+      expect(await tokenOf(second, bob)).toBe(token);
+      await signOut(bob, second);
+      await server.settle();
+      // Removing the token removes everything that the relay stores for it.
+      expect([server.relay.ended, server.relay.removed]).toEqual([[`${token} 1`], [token]]);
+    },
+  );
 
-  it('a key ends before the relay has confirmed the token of the user who signs in again', async () => {
+  it('a key ends before the relay confirms the token of the user who signs in again', async () => {
     await signOut(bob, second);
     await server.settle();
     server.relay.around = ({ path }, react) => (path.includes('register') ? { status: 503 } : react());
@@ -63,14 +66,14 @@ eachBackend((backend) => {
     expect(server.relay.removed).toEqual([]);
   });
 
-  it('a key ends when another device of the user takes its token, as after a sign-out without network', async () => {
+  it('a key ends when another device of the user takes its token, as after an offline sign-out', async () => {
     server.now += 1;
     const again = await server.activeDevice(ada, 'token', 3);
     expect([await tokenOf(first, ada), await tokenOf(again, ada)]).toEqual([null, token]);
     expect([server.relay.ended, server.relay.removed]).toEqual([[`${token} 1`], []]);
   });
 
-  it('a key ends for the previous token of a phone that has a new one', async () => {
+  it('a key ends for the previous token of a phone with a new token', async () => {
     await server.register(ada, first, tokenGroup('another'));
     await server.settle();
     expect([server.relay.ended, server.relay.removed]).toEqual([[`${token} 1`], []]);
@@ -84,7 +87,7 @@ eachBackend((backend) => {
     expect(await tokenOf(copy, bob)).toBe(token);
   });
 
-  it('a key that is replaced does not end, since the phone keeps it, until its user signs out', async () => {
+  it('a replaced key does not end until its user signs out, because the phone keeps it', async () => {
     for (const id of [3, 4]) {
       server.now += hour;
       await server.register(ada, first, keyGroup(id));
@@ -96,7 +99,7 @@ eachBackend((backend) => {
     expect(server.relay.ended).toEqual([4, 3, 1].map((id) => `${token} ${id}`));
   });
 
-  it('keys that were replaced more than a day ago are forgotten, and at most ten are kept', async () => {
+  it('the server keeps at most ten replaced keys, for a day', async () => {
     await server.register(ada, first, keyGroup(3));
     server.now += 26 * hour;
     for (let id = 4; id < 16; id += 1) await server.register(ada, first, keyGroup(id));
@@ -108,7 +111,7 @@ eachBackend((backend) => {
     expect(ids).toEqual([15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5]);
   });
 
-  it('a key ends once the relay is back, though the server was restarted meanwhile', async () => {
+  it('a key ends once the relay is back, even if the server was restarted during the outage', async () => {
     server.relay.isDown = true;
     await signOut(ada, first);
     await server.settle();
@@ -120,7 +123,7 @@ eachBackend((backend) => {
     expect([server.relay.ended, server.relay.removed]).toEqual([[`${token} 1`], []]);
   });
 
-  it('a key whose token the relay called dead ends, unless its phone has registered again', async () => {
+  it('a key ends if the relay reports its token as dead, unless the phone has re-registered', async () => {
     server.relay.tokens.clear();
     await server.notify(ada);
     await server.notify(bob);
@@ -131,7 +134,7 @@ eachBackend((backend) => {
     expect([server.relay.ended, server.relay.removed]).toEqual([[`${token} 1`], []]);
   });
 
-  it('a job that an earlier version stored removes its tokens', async () => {
+  it('a removal job from an earlier version still removes its tokens', async () => {
     const payload = JSON.stringify({ freed: [token, tokenIdOf('unused')] });
     await server.database.write((transaction) =>
       server.database.jobs.enqueue(transaction, {

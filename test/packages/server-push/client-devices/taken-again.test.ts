@@ -16,7 +16,7 @@ eachBackend((backend) => {
     (await server.push.clientDevicesOf(userId))[id]?.push_token_id;
   const update = (id: number, fields: object) => ({ type: 'device', op: 'update', device_id: id, ...fields });
 
-  describe('a token that is registered again while the relay is asked to remove it', () => {
+  describe('a token that is registered again during its removal from the relay', () => {
     let id: number;
     beforeEach(async () => {
       const former = await server.activeDevice(ada, 'token');
@@ -28,7 +28,7 @@ eachBackend((backend) => {
     const registerAgain = () => server.register(bob, id, { ...keyGroup(1), ...tokenGroup('token') });
     const isKnown = () => server.relay.tokens.has(tokenIdOf('token'));
 
-    it('is dropped if the relay had confirmed it, so that the phone registers once more', async () => {
+    it('is dropped if the relay had already confirmed it, so that the phone re-registers', async () => {
       server.relay.around = async ({ path }, react) => {
         if (!path.endsWith('/remove')) return react();
         await registerAgain();
@@ -43,7 +43,7 @@ eachBackend((backend) => {
       expect([isKnown(), await token(id, bob)]).toEqual([true, tokenIdOf('token')]);
     });
 
-    it('is forwarded once more if it was still pending', async () => {
+    it('is forwarded again if it was still pending', async () => {
       let registrations = 0;
       server.relay.around = async ({ path }, react) => {
         if (path.endsWith('/remove')) {
@@ -53,7 +53,7 @@ eachBackend((backend) => {
         }
         const reaction = react();
         registrations += 1;
-        // The answer to the first registration is delayed until the removal is settled.
+        // Delays the response to the first registration until the removal is settled.
         if (registrations === 1) await expect.poll(() => registrations).toBe(2);
         return reaction;
       };
