@@ -16,7 +16,7 @@ const write = (file: string, text: string, mode = 0o600): void => {
   chmodSync(file, mode);
 };
 
-/** Problems that the next command finds in its settings. */
+/** Problems that the next command reports in its settings. */
 let wrong: string[] = [];
 
 /** Runs a command that prints the settings that it reads. */
@@ -65,7 +65,7 @@ async function run(environment: Record<string, string>, ...argv: string[]) {
   return { status, said: said.join('\n'), seen };
 }
 
-it('without settings a command and the service read the default file, if it exists', async () => {
+it('a command and the service read the default file, if it exists, unless they have settings', async () => {
   rmSync(defaultFile, { force: true });
   expect(await run({}, 'birds', 'list')).toEqual({ status: 0, said: '', seen: {} });
   write(defaultFile, 'TEST_DATABASE=sqlite:default.sqlite\n');
@@ -76,7 +76,7 @@ it('without settings a command and the service read the default file, if it exis
   expect((await run({ TEST_PORT: '1' }, 'birds', 'list')).seen).toEqual({ TEST_PORT: '1' });
 });
 
-it('--env-file names another file, before or after the command; what the environment sets takes precedence', async () => {
+it('--env-file names another file, and variables in the environment take precedence', async () => {
   write(defaultFile, 'TEST_DATABASE=sqlite:default.sqlite\n');
   write(otherFile, 'TEST_DATABASE=sqlite:other.sqlite\nTEST_PORT=2\n', 0o644);
   const expected = { TEST_DATABASE: 'sqlite:other.sqlite', TEST_PORT: '3' };
@@ -94,7 +94,7 @@ it.each([
   ['TEST_DATABASE="postgres:///birds?user=me&password=hunter2"'],
   ['PGPASSWORD=hunter2'],
   ['TEST_API_KEY=hunter2'],
-])('%s is a secret, so that the file must be private', async (line) => {
+])('%s is a secret, so the file must be private', async (line) => {
   write(otherFile, `${line}\n`, 0o644);
   const { status, said } = await run({ TEST_PORT: '1' }, 'birds', 'list', '--env-file', otherFile);
   expect([status, said]).toEqual([1, expect.stringContaining('has mode 0644, which lets others use it')]);
@@ -105,7 +105,7 @@ it.each([
 });
 
 it.each(['', '# nothing\n', 'OTHER_DATABASE=sqlite:other.sqlite\n'])(
-  'refuses a file without a setting of the program, unless the environment has one: %j',
+  'a file without a setting of the program is rejected, unless the environment has one: %j',
   async (text) => {
     write(otherFile, text);
     for (const words of [['birds', 'list'], ['serve']]) {
@@ -120,7 +120,7 @@ it.each(['', '# nothing\n', 'OTHER_DATABASE=sqlite:other.sqlite\n'])(
   },
 );
 
-it('gives the process the variables that the PostgreSQL driver reads there, and no others', async () => {
+it('an env file sets only the environment variables that the PostgreSQL driver reads', async () => {
   const lines = ['PGPASSWORD=hunter2', 'PGUSER=file', 'PGHOST=db.example', 'TEST_DATABASE=postgres:///birds'];
   write(otherFile, lines.join('\n'));
   const environment = { PGUSER: 'shell' };
@@ -128,7 +128,7 @@ it('gives the process the variables that the PostgreSQL driver reads there, and 
   expect(environment).toEqual({ PGUSER: 'shell', PGPASSWORD: 'hunter2', PGHOST: 'db.example' });
 });
 
-it('may be readable by all users while it contains no secret: a port is not a password', async () => {
+it('an env file without a secret may be readable by all users', async () => {
   const lines = ['TEST_URL=https://push.example.com:8443', 'TEST_DATABASE=postgres://localhost:5432/birds'];
   write(otherFile, `${lines.join('\n')}\n`, 0o644);
   expect(await run({}, 'birds', 'list', '--env-file', otherFile)).toMatchObject({ status: 0, said: '' });
@@ -136,17 +136,17 @@ it('may be readable by all users while it contains no secret: a port is not a pa
 
 it.each([
   ['a comment', '\uFEFF# a comment\n; another of C:\\\nTEST_A=1', '1'],
-  ['lines that end as on Windows', '# a comment\r\nTEST_A=one \\\r\nvalue\r\n', 'one value'],
+  ['Windows line endings', '# a comment\r\nTEST_A=one \\\r\nvalue\r\n', 'one value'],
   ['export', 'export TEST_A=plain # no comment', 'plain # no comment'],
   ['double quotes', 'TEST_A="two words, \\"quoted\\" \\\\ \\n"\r', 'two words, "quoted" \\ \\n'],
   ['single quotes', "TEST_A='C# $HOME \\'", 'C# $HOME \\'],
   ['nothing', 'TEST_A=', ''],
   ['spaces', "  TEST_A =  it's so  ", "it's so"],
   ['quotes of both kinds', `TEST_A="one "'two' three`, 'one twothree'],
-  ['a line that goes on', 'TEST_A=one \\\n  two\nTEST_B=3', 'one   two'],
+  ['a continued line', 'TEST_A=one \\\n  two\nTEST_B=3', 'one   two'],
   ['a quoted value of several lines', 'TEST_A="one\ntwo"\nTEST_B=3', 'one\ntwo'],
   ['escapes', 'TEST_A=C:\\\\file\\ ', 'C:\\file '],
-])('is read as systemd reads it: %s', async (_what, text, value) => {
+])('an env file is read as by systemd: %s', async (_what, text, value) => {
   write(otherFile, text);
   const { seen, said } = await run({}, 'birds', 'list', '--env-file', otherFile);
   expect(said).toBe('');
@@ -160,7 +160,7 @@ it.each([
   ['TEST_A="1\n2"\n1TEST=hunter2', 'line 3, is not NAME=value: correct it.'],
   ['TEST_A=1\nTEST_B="hunter2\n', 'line 2, begins a quoted value that does not end: add the closing quote.'],
   ["TEST_A='hunter2", 'line 1, begins a quoted value that does not end: add the closing quote.'],
-])('a mistake is named with its line, and the content is not shown (%j)', async (text, problem) => {
+])('a mistake is reported with its line, but without the content (%j)', async (text, problem) => {
   write(otherFile, text);
   expect(await run({}, 'birds', 'list', '--env-file', otherFile)).toMatchObject({
     status: 1,
@@ -168,7 +168,7 @@ it.each([
   });
 });
 
-it('has a maximum size', async () => {
+it('an env file has a maximum size', async () => {
   write(otherFile, `TEST_A=1\n${'#'.repeat(64 * 1024 - 9)}`);
   expect(await run({}, 'birds', 'list', '--env-file', otherFile)).toMatchObject({ status: 0 });
   write(otherFile, `TEST_A=1\n${'#'.repeat(64 * 1024 - 8)}`);
@@ -178,7 +178,7 @@ it('has a maximum size', async () => {
   });
 });
 
-it('must be a regular file: a command does not wait on a pipe, and does not read an endless device', async () => {
+it('an env file must be a regular file, not a pipe or an endless device', async () => {
   const pipe = join(folder, 'pipe');
   execFileSync('mkfifo', ['-m', '600', pipe]);
   const said = async (path: string) => (await run({}, 'birds', 'list', '--env-file', path)).said;
@@ -190,7 +190,7 @@ it('must be a regular file: a command does not wait on a pipe, and does not read
   expect(await run({}, 'birds', 'list', '--env-file', '/dev/null')).toMatchObject({ status: 0, said: '' });
 });
 
-it('a wrong setting is named with the line of the file that sets it', async () => {
+it('an invalid setting is reported with the line that sets it', async () => {
   write(otherFile, '# settings\nTEST_PORT=x\nTEST_NAME=1\n');
   wrong = ['TEST_PORT must be a number.', 'TEST_NAME is too short.', 'TEST_OTHER is missing.'];
   const { said, status } = await run({ TEST_NAME: '1' }, 'birds', 'list', '--env-file', otherFile);

@@ -6,7 +6,7 @@ interface Bird {
   readonly name: string;
 }
 
-/** Lists birds. Returns the sequence of pages read and lines printed. */
+/** Lists birds. Returns the sequence of page reads and printed lines. */
 async function list(
   pages: readonly (readonly Bird[])[],
   { json, columns, more }: { json?: true; columns?: number; more?: Readonly<Record<string, unknown>> } = {},
@@ -52,7 +52,7 @@ describe('a listing', () => {
     },
   );
 
-  it('adds further fields to the JSON', async () => {
+  it('adds extra fields to the JSON', async () => {
     for (const pages of [[], [birds(0, 2)]]) {
       const { printed } = await list(pages, { json: true, more: { eggs: [1], nest: null } });
       expect(JSON.parse(printed)).toEqual({ birds: pages.flat(), eggs: [1], nest: null });
@@ -67,7 +67,7 @@ describe('a listing', () => {
     }
   });
 
-  it('prints a wider cell of a later page whole, and within the columns of a terminal', async () => {
+  it('prints a wider cell of a later page in full, and fits it into the columns of a terminal', async () => {
     const name = 'a very long name of a bird';
     const pages = [birds(0, 60), [{ id: 60, name }]];
     expect((await list(pages)).printed).toContain(name);
@@ -80,7 +80,7 @@ describe('a listing', () => {
     ]);
   });
 
-  it('says that there are no rows', async () => {
+  it('reports that there are no rows', async () => {
     expect((await list([[]])).printed).toBe('There are no birds.');
   });
 });

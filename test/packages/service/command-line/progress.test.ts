@@ -10,7 +10,7 @@ describe('the progress of a command', () => {
     return { said, progress: createProgress((text) => void said.push(text)) };
   }
 
-  it('is one line after two seconds, even for a long command', () => {
+  it('is a single line after two seconds, even for a long command', () => {
     const { said, progress } = watched();
     progress.begin('waxwing-relay keys move');
     vi.advanceTimersByTime(1999);
@@ -30,7 +30,7 @@ describe('the progress of a command', () => {
     expect(said).toEqual([]);
   });
 
-  it('pauses while the user answers a question, and restarts after it', async () => {
+  it('pauses while the user answers a question, and restarts afterwards', async () => {
     const { said, progress } = watched();
     progress.begin('waxwing-relay keys move');
     let answer: (yes: boolean) => void = () => undefined;

@@ -11,7 +11,7 @@ const content = {
 };
 const escapeCharacter = String.fromCharCode(27);
 const widest = (text: string) => Math.max(...text.split('\n').map(({ length }) => length));
-/** The text of a table's cells, without line breaks. */
+/** Returns the text of a table's cells, without line breaks. */
 const letters = (text: string) =>
   [...text]
     .filter((letter) => /[a-z0-9-]/.test(letter))

@@ -73,7 +73,7 @@ it.each([
     ['completion', 'tcsh'],
     'waxwing-test completion: <shell> is "tcsh": it must be one of bash, zsh, fish: "waxwing-test completion --help" lists what you can type.',
   ],
-])('%j is answered in one sentence that says what is wrong, where, and where to look', async (argv, said) => {
+])('%j leads to one sentence that says what is wrong, where, and which help to read', async (argv, said) => {
   expect(await typed(...argv)).toEqual({ status: 2, said });
 });
 

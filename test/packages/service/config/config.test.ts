@@ -36,7 +36,7 @@ it('a folder instead of a private file is reported', async () => {
 });
 
 describe('the environment reader', () => {
-  it('reports every problem at once, unknown names included', () => {
+  it('reports all problems together, including unknown names', () => {
     const reader = new EnvironmentReader(
       { X_PORT: '70000', X_LEVEL: 'loud', X_URL: 'ftp://a', X_PROT: '1', Y: 'z' },
       'X_',
@@ -73,7 +73,7 @@ describe('the environment reader', () => {
     );
   });
 
-  it('treats an empty variable as unset, and drops trailing slashes of a URL', () => {
+  it('treats an empty variable as unset, and removes trailing slashes from a URL', () => {
     const reader = new EnvironmentReader({ X_PORT: '', X_URL: 'https://relay.example/' }, 'X_');
     expect(reader.integer('PORT', 8320, { minimum: 0, maximum: 65_535 })).toBe(8320);
     expect(reader.url('URL', '')).toBe('https://relay.example');
@@ -103,7 +103,7 @@ describe('credentials', () => {
     expect(matchesCredential(one, hashCredential(one))).toBe(true);
     expect(matchesCredential(other, hashCredential(one))).toBe(false);
     expect(matchesCredential(one, undefined)).toBe(false);
-    // The dummy hash of unknown names must not match anything either.
+    // The dummy hash for unknown names must not match anything either.
     const standIn = 'the hash that is compared with when there is no such name';
     expect(matchesCredential(standIn, undefined)).toBe(false);
     expect(hashCredential('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
@@ -152,7 +152,7 @@ describe('private files', () => {
   });
 
   it.each(['0644', '0620', '0604', '0602', '0755', '0610', '0601'])(
-    'are refused with mode %s, which gives others access, with the command that fixes it',
+    'are rejected with mode %s, which gives others access, and with the command to fix it',
     async (mode) => {
       const path = join(folder, 'loose');
       writeFileSync(path, 'x');
@@ -210,7 +210,7 @@ describe('private files', () => {
 });
 
 describe('the retry delay', () => {
-  it('doubles from the first delay to the cap, never shorter than half of it', () => {
+  it('doubles from the first delay up to the maximum, with jitter down to half of it', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 1000 }),

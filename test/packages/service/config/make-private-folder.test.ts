@@ -18,7 +18,7 @@ describe('a private folder', () => {
     for (const path of ['a', 'a/b', 'a/b/c']) expect(modeOf(join(folder, path))).toBe(0o700);
   });
 
-  it('is not changed if it exists, also through a link', () => {
+  it('is not changed if it exists, even through a symbolic link', () => {
     const there = join(folder, 'there');
     mkdirSync(there, { mode: 0o750 });
     symlinkSync(there, join(folder, 'link'));
@@ -28,14 +28,14 @@ describe('a private folder', () => {
     expect(modeOf(there)).toBe(0o750);
   });
 
-  it('fails if a file is in the way', () => {
+  it('cannot be created if a file is in the way', () => {
     const file = join(folder, 'file');
     writeFileSync(file, '');
     expect(() => makePrivateFolder(file)).toThrow('EEXIST');
     expect(() => makePrivateFolder(join(file, 'x', 'y'))).toThrow('ENOTDIR');
   });
 
-  it.skipIf(process.platform !== 'linux')('is refused at once if no folders can be created', () => {
+  it.skipIf(process.platform !== 'linux')('is rejected immediately if no folders can be created', () => {
     expect(() => makePrivateFolder('/proc/x/y/z')).toThrow(
       'The folder /proc/x cannot be created: no folders can be created in /proc; use another location.',
     );

@@ -14,7 +14,7 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** Replaces each fsync with `act`, which gets the original function. */
+/** Replaces each fsync with `act`, which receives the original function. */
 async function watchSync(act: (file: FileHandle, sync: () => Promise<void>) => Promise<void>): Promise<void> {
   const anyFile = await open(folder);
   const FileHandlePrototype = Object.getPrototypeOf(anyFile) as FileHandle;
@@ -27,27 +27,24 @@ async function watchSync(act: (file: FileHandle, sync: () => Promise<void>) => P
 
 describe('a new private file', () => {
   it.each([
-    ['a name that nothing has', createPrivateFile, ['8 bytes of key', 'folder of key']],
-    ['that of the one before', writePrivateFile, ['8 bytes of none', 'folder of key']],
-  ])(
-    'is on the disk before its place in the folder is, and both are closed (%s)',
-    async (_what, write, expected) => {
-      const synced: string[] = [];
-      const handles: FileHandle[] = [];
-      await watchSync(async (file, sync) => {
-        await sync();
-        handles.push(file);
-        const facts = fstatSync(file.fd);
-        const name = readdirSync(folder).includes('key') ? 'key' : 'none';
-        synced.push(`${facts.isDirectory() ? 'folder' : `${facts.size} bytes`} of ${name}`);
-      });
-      await write(join(folder, 'key'), 'a secret');
-      expect(synced).toEqual(expected);
-      expect(handles.map(({ fd }) => fd)).toEqual([-1, -1]);
-    },
-  );
+    ['a new name', createPrivateFile, ['8 bytes of key', 'folder of key']],
+    ['the name of an existing file', writePrivateFile, ['8 bytes of none', 'folder of key']],
+  ])('is on disk before its directory entry, and both are closed (%s)', async (_what, write, expected) => {
+    const synced: string[] = [];
+    const handles: FileHandle[] = [];
+    await watchSync(async (file, sync) => {
+      await sync();
+      handles.push(file);
+      const facts = fstatSync(file.fd);
+      const name = readdirSync(folder).includes('key') ? 'key' : 'none';
+      synced.push(`${facts.isDirectory() ? 'folder' : `${facts.size} bytes`} of ${name}`);
+    });
+    await write(join(folder, 'key'), 'a secret');
+    expect(synced).toEqual(expected);
+    expect(handles.map(({ fd }) => fd)).toEqual([-1, -1]);
+  });
 
-  it('is removed after a failed write, which throws its cause', async () => {
+  it('is removed after a failed write, which throws the cause', async () => {
     const handles: FileHandle[] = [];
     await watchSync(async (file) => {
       handles.push(file);
@@ -63,10 +60,10 @@ describe('a new private file', () => {
   });
 
   it.each([
-    ['new', createPrivateFile],
-    ['one of before', writePrivateFile],
+    ['a new file', createPrivateFile],
+    ['an existing file', writePrivateFile],
   ])(
-    'reports the original error even if the file is already gone at the removal (%s)',
+    'causes the original error even if the file no longer exists at its removal (%s)',
     async (_what, write) => {
       await watchSync(async () => {
         for (const name of readdirSync(folder)) rmSync(join(folder, name));
@@ -81,7 +78,7 @@ describe('the text of a private file', () => {
   it.each<[string, Buffer]>([
     ['UTF-8', Buffer.from('schlüssel')],
     ['UTF-8 with a byte-order mark', Buffer.from('\ufeffschlüssel')],
-    ['UTF-16, as PowerShell writes it', Buffer.from('\ufeffschlüssel', 'utf16le')],
+    ['UTF-16, as written by PowerShell', Buffer.from('\ufeffschlüssel', 'utf16le')],
     ['big-endian UTF-16', Buffer.from('\ufeffschlüssel', 'utf16le').swap16()],
   ])('is read from %s', async (_encoding, content) => {
     const path = join(folder, 'key');

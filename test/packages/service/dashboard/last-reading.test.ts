@@ -6,7 +6,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-it('the last reading stands in for a database that fails its check, or fails or hangs after it', async () => {
+it('the last reading is used if the database fails its check, or fails or hangs after the check', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   const last = new LastReading('nothing yet');
   const read = (reading: () => Promise<string>) => last.read({ database: undefined }, reading);

@@ -38,6 +38,6 @@ describe('a client', () => {
 });
 
 it.each(['10.0.0.0/33', '10.0.0/8', 'proxy.example.com', '::/129', '10.0.0.1/', '10.0.0.1/8/8', ''])(
-  'the range "%s" is refused',
+  'the range "%s" is rejected',
   (range) => expect(() => new AddressRanges([range])).toThrow('is neither an IP address nor a range'),
 );

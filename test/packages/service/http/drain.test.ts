@@ -5,10 +5,10 @@ import { createMemoryLog } from '../../../support/memory-log.js';
 import { testOperation } from '../../../support/test-operation.js';
 import { RawConnection, request } from './listening-app.js';
 
-// Long enough for a busy machine.
+// Duration of a drain; long enough for a busy machine.
 const drainMilliseconds = 10_000;
 
-it('a draining service answers everything, is not ready, closes each connection after its answer, and then stops', async () => {
+it('a draining service is not ready, but serves each connection once more before it stops', async () => {
   const { log } = createMemoryLog();
   const metrics = new Metrics();
   const readiness = new Readiness({}, log);
@@ -45,7 +45,7 @@ it('a draining service answers everything, is not ready, closes each connection 
   await expect(RawConnection.open(port)).rejects.toThrow('ECONNREFUSED');
 }, 60_000);
 
-it('a service whose process crashed closes at once', async () => {
+it('a service whose process crashed closes immediately', async () => {
   const { log } = createMemoryLog();
   const metrics = new Metrics();
   const readiness = new Readiness({}, log);
@@ -62,7 +62,7 @@ it('a service whose process crashed closes at once', async () => {
   await expect(fetch(listening.url)).rejects.toThrow();
 });
 
-it('a draining service answers connections that the operating system accepted just before it stops listening', async () => {
+it('a draining service serves connections that the system accepted just before it stops listening', async () => {
   const { log } = createMemoryLog();
   const metrics = new Metrics();
   const readiness = new Readiness({}, log);

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { newExchange } from './new-exchange.js';
 
-it('an exchange ends once: listeners run once, in reverse order, and at once after the end', () => {
+it('listeners of an exchange run once, in reverse order, or immediately after its end', () => {
   const exchange = newExchange();
   const acts: string[] = [];
   exchange.onEnd(() => acts.push('first'));

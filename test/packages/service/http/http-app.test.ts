@@ -23,7 +23,7 @@ async function serve(operation: TestOperation, options: Partial<HttpAppOptions> 
 }
 
 it.each([429, 503] as const)(
-  'an actor with too many requests is refused with %i if configured',
+  'an actor with too many requests gets the configured status %i',
   async (status) => {
     const ends: (() => void)[] = [];
     const slow: TestOperation = {
@@ -42,7 +42,7 @@ it.each([429, 503] as const)(
 );
 
 it.each(['/thing', '/stream', '/health/live', '/health/ready'])(
-  'HEAD of %s is answered as GET is, without a body, which is not read for it',
+  'HEAD of %s gets the response of GET without a body, which is not read',
   async (url) => {
     const content = Readable.from(['a', 'b']);
     const operations = [
@@ -78,7 +78,7 @@ it('HEAD is refused if there is no GET', async () => {
 it.each([
   [6000, {}],
   [1234, { closePatienceMilliseconds: 1234 }],
-])('closing waits for arriving requests for %i ms if configured', async (milliseconds, options) => {
+])('closing waits for arriving requests for the configured %i ms', async (milliseconds, options) => {
   await serve({ method: 'GET', path: '/thing', handle: async () => ({}) }, options);
   await app.ready();
   const timers = vi.spyOn(globalThis, 'setTimeout');
@@ -90,7 +90,7 @@ it.each([
   }
 });
 
-it('Fastify writes no log lines of its own, which would contain query strings', async () => {
+it('Fastify writes no log lines, which would contain query strings', async () => {
   await serve({ method: 'GET', path: '/thing', handle: async () => ({}) });
   expect(app.log.level).toBeUndefined();
 });
@@ -116,7 +116,7 @@ it('the log has the duration of a request in milliseconds, and the metric in sec
   expect(Math.abs(Number(sum) * 1000 - milliseconds)).toBeLessThan(busyMilliseconds / 2);
 });
 
-it('the log says why a request got a 503 or met a limit, in at most 200 characters', async () => {
+it('the log contains the reason for a 503 or a reached limit, in at most 200 characters', async () => {
   const ends: (() => void)[] = [];
   const away = Object.assign(new Error(`The database does not answer: ${'x'.repeat(300)}`), {
     code: 'DATABASE_UNAVAILABLE',
@@ -144,7 +144,7 @@ it('the log says why a request got a 503 or met a limit, in at most 200 characte
   expect(lines()[0]?.status).toBe(503);
 });
 
-/** Sends a request with a handler that waits for the client to disconnect, and disconnects. */
+/** Sends a request to a handler that waits for the client to disconnect, and disconnects. */
 async function leave(thrown: (signal: AbortSignal) => unknown): Promise<void> {
   let isHandled = false;
   const handle: TestOperation['handle'] = ({ signal }) =>

@@ -88,7 +88,7 @@ async function post(payload: string, headers: Record<string, string> = form, url
 }
 
 describe('parameters', () => {
-  it('come from a form; unknown ones are named in the answer, and 64-bit ids keep all digits', async () => {
+  it('come from a form without rounding, and unknown parameters are named in the response', async () => {
     const answer = await post('name=a%20b&count=3&extra=1&more=2');
     expect(seen).toEqual([{ name: 'a b', count: '3' }]);
     expect(answer.body).toBe(
@@ -96,7 +96,7 @@ describe('parameters', () => {
     );
   });
 
-  it('come from a multipart form and from the query string too', async () => {
+  it('also come from a multipart form and from the query string', async () => {
     const boundary = 'x';
     const part = `--x\r\ncontent-disposition: form-data; name="name"\r\n\r\nmulti\r\n--x--\r\n`;
     const headers = { authorization, 'content-type': `multipart/form-data; boundary=${boundary}` };
@@ -105,7 +105,7 @@ describe('parameters', () => {
   });
 
   it.each(['application/json', 'application/json; charset=utf-8', 'text/plain'])(
-    'come from parts of type %s as they were written',
+    'come unchanged from parts of type %s',
     async (type) => {
       const part = (name: string, value: string) =>
         `--x\r\ncontent-disposition: form-data; name="${name}"\r\ncontent-type: ${type}\r\n\r\n${value}\r\n`;
@@ -127,7 +127,7 @@ describe('parameters', () => {
     expect(seen).toEqual([]);
   });
 
-  it('are refused if they come from two places at once', async () => {
+  it('are refused if they come from two places', async () => {
     const answer = await post('name=a', form, `${path}?name=b`);
     expect(answer.json().msg).toBe("Argument 'name' was sent more than once");
   });
@@ -152,7 +152,7 @@ describe('bodies', () => {
     expect(seen).toEqual([]);
   });
 
-  it('are refused if they are of another type, but only after the credentials', async () => {
+  it('are refused if they have another type, but only after the credentials', async () => {
     const text = { 'content-type': 'text/plain' };
     expect((await post('name=a', text)).status).toBe(401);
     const answer = await post('name=a', { ...text, authorization });
@@ -162,7 +162,7 @@ describe('bodies', () => {
     );
   });
 
-  it('are refused if they have files or no end', async () => {
+  it('are refused if they contain files or never end', async () => {
     const headers = { authorization, 'content-type': 'multipart/form-data; boundary=x' };
     const file = `--x\r\ncontent-disposition: form-data; name="name"; filename="a.txt"\r\n\r\nmulti\r\n--x--\r\n`;
     expect((await post(file, headers)).json()).toMatchObject({
@@ -173,7 +173,7 @@ describe('bodies', () => {
     expect(seen).toEqual([]);
   });
 
-  it('keep all digits of 64-bit integers in JSON, and are refused if malformed', async () => {
+  it('may contain 64-bit integers in JSON without rounding, and are refused if malformed', async () => {
     const headers = { 'content-type': 'application/json' };
     await post('{"id":9223372036854775807}', headers, '/api/v1/json');
     expect(seen).toEqual([{ id: 9223372036854775807n }]);
@@ -183,13 +183,13 @@ describe('bodies', () => {
   });
 });
 
-/** Basic credentials in a header with this many characters. */
+/** Returns basic credentials in a header of this many characters. */
 function basicHeader(characters: number): string {
   return `Basic ${btoa(`iago@example.org:${'k'.repeat(characters)}`)}`.slice(0, characters);
 }
 
 describe('credentials', () => {
-  it('may have 4096 characters, and a scheme in any case', async () => {
+  it('may have 4096 characters, and a scheme in upper or lower case', async () => {
     for (const value of [basicHeader(4096), authorization.replace('Basic', 'bASIC')]) {
       expect((await post('name=a', { ...form, authorization: value })).status).toBe(200);
     }
@@ -214,7 +214,7 @@ describe('credentials', () => {
   });
 });
 
-describe('answers', () => {
+describe('responses', () => {
   it('hide the cause of an unexpected error, which is logged', async () => {
     const response = await app.inject('/api/v1/broken');
     expect([response.statusCode, response.json()]).toEqual([
@@ -224,12 +224,12 @@ describe('answers', () => {
     expect(logged.text()).toContain('the disk is on fire');
   });
 
-  it('carry Retry-After in whole seconds', async () => {
+  it('contain Retry-After in whole seconds', async () => {
     const response = await app.inject('/api/v1/full');
     expect([response.statusCode, response.headers['retry-after']]).toEqual([503, '3']);
   });
 
-  it('can be raw, such as 304', async () => {
+  it('can be raw, such as a 304', async () => {
     const response = await app.inject({ url: '/api/v1/unchanged', headers: { 'if-none-match': '"1"' } });
     expect([response.statusCode, response.headers.etag, response.body]).toEqual([304, '"1"', '']);
   });
@@ -256,7 +256,7 @@ describe('the service', () => {
       expect(logged.text()).not.toContain(secret);
   });
 
-  it('is ready while all checks pass; the public answer names a failed check, and the log its reason, once', async () => {
+  it('is ready while all checks pass, and logs the reason for a failed check once', async () => {
     const told = () => logged.lines().filter(({ check }) => check === 'database');
     expect((await app.inject('/health/ready')).statusCode).toBe(200);
     expect(told()).toEqual([]);
@@ -290,7 +290,7 @@ describe('the service', () => {
     ]);
   });
 
-  it('logs a request with an unparsable path too', async () => {
+  it('also logs a request with an unparsable path', async () => {
     await app.inject('/%ff');
     expect(logged.lines()).toMatchObject([{ operation: 'none', status: 400, code: 'BAD_REQUEST' }]);
   });

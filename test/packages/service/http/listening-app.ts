@@ -7,7 +7,7 @@ import { Metrics } from '@waxwing/service/metrics';
 import { createMemoryLog } from '../../../support/memory-log.js';
 import { type TestOperation, testOperation } from '../../../support/test-operation.js';
 
-/** An Authorization header; the key `right` is valid. */
+/** Returns an Authorization header. The key `right` is valid. */
 export function authorization(name: string, key = 'right'): string {
   return `authorization: Basic ${Buffer.from(`${name}:${key}`).toString('base64')}\r\n`;
 }
@@ -92,7 +92,7 @@ export class ListeningApp {
     return connection;
   }
 
-  /** The value of a metric, summed over its labels. */
+  /** Returns the value of a metric, summed over its labels. */
   async metric(name: string, labels = ''): Promise<number> {
     const lines = (await this.metrics.text())
       .split('\n')
@@ -100,7 +100,7 @@ export class ListeningApp {
     return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
   }
 
-  /** Numbers of open connections, in-flight requests and in-flight body bytes. */
+  /** Returns the numbers of open connections, in-flight requests and in-flight body bytes. */
   async counts(): Promise<number[]> {
     return Promise.all(
       ['connections', 'requests_in_flight', 'body_bytes_in_flight'].map((name) =>

@@ -10,7 +10,7 @@ import { testOperation } from '../../../support/test-operation.js';
 const logged = createMemoryLog();
 
 describe('a service with slow checks or requests', () => {
-  it('waits three seconds for all checks, and names those that did not answer', async () => {
+  it('waits three seconds for all checks, and names the checks that did not respond', async () => {
     const asked: string[] = [];
     const silent = (name: string) => () => {
       asked.push(name);
@@ -67,7 +67,7 @@ describe('a service with slow checks or requests', () => {
     }
   });
 
-  it('does not handle a request whose client disconnects while it is authenticated', async () => {
+  it('does not handle a request whose client disconnects during authentication', async () => {
     const authenticated: (() => void)[] = [];
     const handled: string[] = [];
     const slow = testOperation({
@@ -98,7 +98,7 @@ describe('a service with slow checks or requests', () => {
     }
   });
 
-  it('ends long requests when it closes', async () => {
+  it('ends long requests when the service closes', async () => {
     let isHandled = false;
     const waiting = testOperation({
       method: 'GET',
@@ -129,7 +129,7 @@ describe('a service with slow checks or requests', () => {
       const slow = await createHttpApp({ ...options, closePatienceMilliseconds: 20 });
       await slow.listen({ host: '127.0.0.1', port: 0 });
       const socket = connect((slow.server.address() as AddressInfo).port, '127.0.0.1');
-      // Reads from the socket, because the server answers when it refuses the partial head.
+      // Reads from the socket, because the server sends a response when it refuses the partial head.
       const gone = closing(socket.resume());
       socket.write(text);
       const [connection] = (await once(slow.server, 'connection')) as [Socket];

@@ -2,7 +2,7 @@ import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { Exchange } from '#service/http/exchange.js';
 
-/** An exchange without a connection. */
+/** Returns an exchange without a connection. */
 export function newExchange(clientKey = ''): Exchange {
   const request = new IncomingMessage(new Socket());
   [request.httpVersionMajor, request.httpVersionMinor] = [1, 1];

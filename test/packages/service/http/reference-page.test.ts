@@ -43,7 +43,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-it('allows only its own style sheet, and no script or other origin', async () => {
+it('allows only its own style sheet, without scripts and other origins', async () => {
   const { headers, statusCode } = await app.inject('/docs');
   expect([statusCode, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
   const [, style = ''] = /<style>([\s\S]*?)<\/style>/.exec(page) ?? [];
@@ -55,13 +55,13 @@ it('allows only its own style sheet, and no script or other origin', async () =>
   expect((await app.inject({ method: 'HEAD', url: '/docs' })).payload).toBe('');
 });
 
-it('escapes all texts', () => {
+it('escapes all text', () => {
   expect(page).toContain('<h1>Aviary &lt;1&gt;: API reference</h1>');
   expect(page).toContain('<p>Finds birds &amp; &lt;b&gt;their&lt;/b&gt; <code>eggs</code>.</p>');
   expect(page).toContain('An &quot;API key&quot; &amp; &lt;i&gt;more&lt;/i&gt;.');
 });
 
-it('shows parameters, credentials, the fields of answers, errors and shapes', () => {
+it('shows parameters, credentials, response fields, errors and shapes', () => {
   const text = page.replace(/<[^>]+>/g, '').replaceAll('&quot;', '"');
   expect(text).toContain('POST /api/v1/birds/{kind}');
   expect(text).toContain('Credentials: user.');

@@ -18,7 +18,7 @@ afterEach(() => app?.close());
 
 const isSource = (file: string) => /\/src\//.test(file) && !/\/(?:node_modules|dist)\//.test(file);
 
-/** The log line of a request that its operation refuses. */
+/** Returns the log line of a request that its operation refuses. */
 async function lineOf(
   thrown: ProtocolError,
   { actor, remoteAddress = proxy }: { actor?: string; remoteAddress?: string } = {},
@@ -48,18 +48,18 @@ async function lineOf(
 
 describe('the log line of a request with wrong credentials', () => {
   it.each<ErrorCode>(['UNAUTHORIZED', 'INVALID_API_KEY', 'AUTHENTICATION_FAILED', 'USER_DEACTIVATED'])(
-    'has the address that a trusted proxy names (%s)',
+    'contains the address that a trusted proxy forwards (%s)',
     async (code) => {
       expect(await lineOf(new ProtocolError(code))).toMatchObject({ status: 401, address: '203.0.113.7' });
     },
   );
 
-  it('has the address of the connection if no trusted proxy forwards it', async () => {
+  it('contains the address of the connection if no trusted proxy forwards the request', async () => {
     const line = await lineOf(new ProtocolError('UNAUTHORIZED'), { remoteAddress: '198.51.100.9' });
     expect(line.address).toBe('198.51.100.9');
   });
 
-  it('has the address after too many attempts too, unless the actor is known', async () => {
+  it('also contains the address after too many attempts, unless the actor is known', async () => {
     const limited = rateLimitHit('sign-in from this address', 60);
     const refused = 'sign-in from this address';
     expect(await lineOf(limited)).toMatchObject({ status: 429, address: '203.0.113.7', refused });
@@ -70,7 +70,7 @@ describe('the log line of a request with wrong credentials', () => {
   });
 });
 
-it('no address is logged of a request that is refused for another reason', async () => {
+it('no address is logged for a request that is refused for another reason', async () => {
   expect(await lineOf(new ProtocolError('BAD_REQUEST'))).not.toHaveProperty('address');
 });
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { readRetryAfter } from '#service/http/retry-after.js';
 
-// The asctime format has no time zone, and must not be parsed in the local time zone.
+// Dates in asctime format have no time zone, and must not be parsed in the local time zone.
 beforeAll(() => void vi.stubEnv('TZ', 'America/New_York'));
 afterAll(() => void vi.unstubAllEnvs());
 
@@ -24,7 +24,7 @@ describe('Retry-After', () => {
     ['2026-01-05T13:00:00Z', undefined],
     ['', undefined],
     [undefined, undefined],
-  ])('%j asks for %j milliseconds', (header, milliseconds) => {
+  ])('%j means %j milliseconds', (header, milliseconds) => {
     expect(readRetryAfter(header, now)).toBe(milliseconds);
   });
 });

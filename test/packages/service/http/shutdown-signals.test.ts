@@ -3,7 +3,7 @@ import { ShutdownSignals } from '#service/http/shutdown-signals.js';
 import { newExchange } from './new-exchange.js';
 
 describe('the signal of an exchange', () => {
-  it('is aborted when the service closes, and at once if it is closing; an ended exchange is dropped', () => {
+  it('is aborted when the service closes, or immediately if it is already closing', () => {
     const closing = new AbortController();
     const exchanges = new ShutdownSignals(closing.signal);
     const [over, open, late] = [newExchange(), newExchange(), newExchange()];
@@ -21,7 +21,7 @@ describe('the signal of an exchange', () => {
     expect(exchanges.count).toBe(0);
   });
 
-  it('is not tracked for an exchange that is already over', () => {
+  it('is not tracked for an exchange that has already ended', () => {
     const exchanges = new ShutdownSignals(new AbortController().signal);
     const over = newExchange();
     over.end();

@@ -38,7 +38,7 @@ function watchFiles() {
 
 const gone = new ConfigurationError(['The apps file does not exist: create it.']);
 
-it('reads the files at most once a minute, and not right after the start', async () => {
+it('the watch reads the files at most once a minute, and not right after the start', async () => {
   const { watch } = watchFiles();
   await watch.look();
   now += minute - 1;
@@ -50,7 +50,7 @@ it('reads the files at most once a minute, and not right after the start', async
   expect(reads).toEqual(['apps', 'authorities', 'key-ring']);
 });
 
-it('warns while the next start would fail, in readiness and in the metric', async () => {
+it('readiness and the metric warn while the next start would fail', async () => {
   const { watch, problems } = watchFiles();
   expect(await problems()).toEqual([
     ['apps', 0],
@@ -73,7 +73,7 @@ it('warns while the next start would fail, in readiness and in the metric', asyn
   expect((await problems()).map(([, value]) => value)).toEqual([0, 0, 0]);
 });
 
-it('keeps its last result while the file cannot be checked, such as during a database outage', async () => {
+it('the last result is kept while a file cannot be checked, such as during a database outage', async () => {
   const { watch } = watchFiles();
   errors.set('apps', new Error('the database does not answer'));
   now += minute;
@@ -86,7 +86,7 @@ it('keeps its last result while the file cannot be checked, such as during a dat
   expect(await watch.look()).toBeDefined();
 });
 
-it('readiness is checked each minute without a probe, and logs each change once', async () => {
+it('readiness is checked every minute without a probe, and each change is logged once', async () => {
   vi.useFakeTimers();
   const logged = createMemoryLog();
   let problem: string | undefined;

@@ -4,8 +4,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 /**
- * A batcher that doubles numbers and records its batches. Refuses batches that contain 13, and all batches while
- * `isDown`.
+ * Creates a batcher that doubles numbers and records its batches. It rejects batches that contain 13, and all batches
+ * while `isDown`.
  */
 function createDoubler(options: BatcherOptions<number> = {}) {
   const doubler = { batches: [] as number[][], isDown: false, running: 0, mostRunning: 0, add };
@@ -28,7 +28,7 @@ function createDoubler(options: BatcherOptions<number> = {}) {
 const isolates = (error: unknown) => (error as Error).message !== 'down';
 
 describe('a batcher', () => {
-  it('runs the items of one tick together, in batches of at most the maximum size', async () => {
+  it('runs the items in one tick together, in batches of at most the maximum size', async () => {
     const doubler = createDoubler({ maximumItems: 3 });
     const first = doubler.add(1, 2, 3, 4);
     expect(doubler.batches).toEqual([]);
@@ -43,7 +43,7 @@ describe('a batcher', () => {
     expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
   });
 
-  it('does not retry items one by one when no item can have caused the error', async () => {
+  it('does not retry items one by one if no item can have caused the error', async () => {
     const doubler = createDoubler({ isolates });
     doubler.isDown = true;
     const outcomes = await doubler.add(1, 2, 3);
@@ -51,7 +51,7 @@ describe('a batcher', () => {
     expect(doubler.batches).toEqual([[1, 2, 3]]);
   });
 
-  it('adds no more items than fit into one batch', async () => {
+  it('adds only as many items as fit into one batch', async () => {
     const untilOdd = (items: readonly number[]) => {
       const index = items.slice(1).findIndex((item) => item % 2 === 1);
       return index === -1 ? items.length : index + 1;
@@ -61,7 +61,7 @@ describe('a batcher', () => {
     expect(doubler.batches).toEqual([[1, 2], [3, 4, 6], [5]]);
   });
 
-  it('gives every item its own result, in order, and fails only the bad ones', async () => {
+  it('gives every item its own result, in order, and rejects only the bad items', async () => {
     const item = fc.oneof(fc.constant(13), fc.integer({ min: 0, max: 12 }));
     const dispatch = fc.constantFrom('end-of-tick' as const, 'when-idle' as const);
     const maximumItems = fc.integer({ min: 1, max: 5 });

@@ -4,7 +4,10 @@ import { expect, it } from 'vitest';
 
 const doorOfLifecycle = new URL('../../../../packages/service/src/lifecycle/index.ts', import.meta.url).href;
 
-/** Allocates chunks that live until enough newer ones exist. Prints maximum and minimum memory in the steady state. */
+/**
+ * Program that allocates chunks which live until enough newer chunks exist. Prints the maximum and minimum memory in
+ * the steady state.
+ */
 const replaceWithoutEnd = `
   const pieces = new Array(200_000);
   let [most, least] = [0, Number.POSITIVE_INFINITY];
@@ -17,7 +20,7 @@ const replaceWithoutEnd = `
   console.log(most / least);
   process.exit();`;
 
-/** The ratio of maximum to minimum memory in the steady state, for a heap limit. */
+/** Returns the ratio of maximum to minimum memory in the steady state, for a heap limit. */
 async function swing(heapMebibytes: number): Promise<number> {
   const service = `import { runProcess } from ${JSON.stringify(doorOfLifecycle)};`;
   const run = `${service} await runProcess({ name: 'test', log: { info() {} }, start: async () => ({}) });`;

@@ -36,15 +36,15 @@ async function troubleAt(url: string, ca?: string): Promise<string | undefined> 
   }
 }
 
-describe('a connection that fails is explained in a sentence with what to do', () => {
-  it('for a certificate of an unknown authority', async () => {
+describe('a failed connection is explained in a sentence that says what to do', () => {
+  it('for a certificate from an unknown authority', async () => {
     const { port } = await listenWithTls('127.0.0.1');
     expect(await troubleAt(`https://127.0.0.1:${port}`)).toMatch(
       /^its certificate is not from a certificate authority that this machine trusts \([A-Z_]+\): .* NODE_EXTRA_CA_CERTS /,
     );
   });
 
-  it('for a certificate of another name', async () => {
+  it('for a certificate with another name', async () => {
     const { port, ca } = await listenWithTls('relay.example.org');
     expect(await troubleAt(`https://127.0.0.1:${port}`, ca)).toBe(
       'its certificate is for another name (ERR_TLS_CERT_ALTNAME_INVALID): use the name in the certificate, or get a certificate for this name',
@@ -58,7 +58,7 @@ describe('a connection that fails is explained in a sentence with what to do', (
     );
   });
 
-  it('for a port that nothing listens on, and a name that is not known', async () => {
+  it('for a port without a listener, and for an unknown name', async () => {
     const port = await listen(createServer());
     await Promise.all(servers.splice(0).map((server) => once(server.close(), 'close')));
     expect(await troubleAt(`http://127.0.0.1:${port}`)).toContain('nothing listens there (ECONNREFUSED): ');
@@ -89,7 +89,7 @@ describe('a connection that fails is explained in a sentence with what to do', (
     expect(describeConnectTrouble({ code })).toMatch(new RegExp(`^.{20,} \\(${code}\\): .{20,}$`));
   });
 
-  it('unless the error is of another kind', () => {
+  it('unless the error has another cause', () => {
     expect(describeConnectTrouble(new SyntaxError('no JSON'))).toBeUndefined();
     expect(describeConnectTrouble(undefined)).toBeUndefined();
   });

@@ -36,7 +36,7 @@ describe('a fair queue', () => {
     expect([queue.pending, queue.pendingOf('x'), queue.pendingOf('y')]).toEqual([0, 0, 0]);
   });
 
-  it('has all its slots again once it is empty, also after failed work', async () => {
+  it('has all its slots again once it is empty, even after failed work', async () => {
     const { begun, work, endNext } = held();
     const queue = new FairQueue(2);
     for (let round = 0; round < 3; round++) {
@@ -49,7 +49,7 @@ describe('a fair queue', () => {
     expect(await Promise.all(all)).toEqual(['x1', 'x2', 'x3']);
   });
 
-  it('takes O(1) per item, even if one client has many', async () => {
+  it('takes O(1) per item, even if one client has many items', async () => {
     const millisecondsOf = async (count: number) => {
       const queue = new FairQueue(1);
       const all = Array.from({ length: count }, () => queue.run('x', async () => undefined));

@@ -8,8 +8,8 @@ const listen = (options: ListenOptions) =>
     server.once('error', reject).listen(options, () => resolve(server));
   });
 
-describe('A process that cannot listen says so in one sentence', () => {
-  it('if another process listens there', async () => {
+describe('A process that cannot listen reports the cause in one sentence', () => {
+  it('if another process listens on the port', async () => {
     const taken = await listen({ host: '127.0.0.1', port: 0 });
     const address = taken.address();
     const port = typeof address === 'object' && address !== null ? address.port : 0;
@@ -23,12 +23,12 @@ describe('A process that cannot listen says so in one sentence', () => {
   it.each([
     ['192.0.2.1', 'This machine has no address 192.0.2.1: set one of its addresses, or 0.0.0.0 for all.'],
     ['nowhere.invalid', 'The name nowhere.invalid cannot be resolved: correct it in the settings,'],
-  ])('at %s', async (host, sentence) => {
+  ])('if the address is %s', async (host, sentence) => {
     const error = await listen({ host, port: 0 }).catch((error: unknown) => error);
     expect(describeBootError(error)).toContain(sentence);
   });
 
-  it('on a privileged port', () => {
+  it('if the port is privileged', () => {
     const error = { code: 'EACCES', syscall: 'listen', address: '0.0.0.0', port: 80 };
     expect(describeBootError(Object.assign(new Error('listen EACCES'), error))).toBe(
       'This user may not listen on port 80: set a port of 1024 or above, and put a proxy in front.',
@@ -40,7 +40,7 @@ it.each([
   ['EEXIST', 'a file is where a folder is expected; check its path'],
   ['EISDIR', 'it is a folder; name a file'],
   ['ENOSPC', 'the disk is full; free some space'],
-])('A process that cannot use a file, for %s, says which one and why', (code, trouble) => {
+])('A process that cannot use a file because of %s names the file and the reason', (code, trouble) => {
   const error = Object.assign(new Error(code), { code, path: '/srv/ring.age' });
   expect(describeBootError(error)).toBe(`/srv/ring.age cannot be used: ${trouble}.`);
 });

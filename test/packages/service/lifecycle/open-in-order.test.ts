@@ -16,7 +16,7 @@ describe('resources that are opened in order', () => {
     expect(closed).toEqual(['listener', 'ring', 'database']);
   });
 
-  it('are closed if the next one fails to open, and its error is thrown', async () => {
+  it('are closed if the next resource fails to open, and that error is thrown', async () => {
     const closed: string[] = [];
     const opening = openInOrder(async (closers) => {
       closers.push(async () => void closed.push('database'));

@@ -31,27 +31,27 @@ async function runWithLog(code: string, onOutput: (child: ChildProcess) => void 
 
 const mark = "writeSync(1, 'mark\\n');";
 
-it('writes at exit, and not line by line', async () => {
+it('the log is written at exit, and not line by line', async () => {
   expect(await runWithLog(`log.info('one'); log.info('two'); ${mark} process.exit(3);`)).toEqual({
     said: ['mark', 'one', 'two'],
     status: 3,
   });
 });
 
-it('writes all lines up to an error at once', async () => {
+it('all lines up to an error are written immediately', async () => {
   const { said } = await runWithLog(`log.info('one'); log.error('two'); ${mark} log.info('three');`);
   expect(said).toEqual(['one', 'two', 'mark', 'three']);
 });
 
-it('writes soon while the process runs', async () => {
-  // The process never exits by itself. It is killed after its line has arrived, so the line was not flushed by an exit.
+it('the log is written soon while the process runs', async () => {
+  // The process never exits on its own. It is killed after its line has arrived, so no exit has flushed the line.
   const { said } = await runWithLog("log.info('one'); setInterval(() => undefined, 1000);", (child) =>
     child.kill('SIGKILL'),
   );
   expect(said).toEqual(['one']);
 });
 
-it('writes before an uncaught error', async () => {
+it('the log is written before an uncaught error', async () => {
   expect(await runWithLog("log.info('one'); throw new Error('crash');")).toEqual({
     said: ['one'],
     status: 1,

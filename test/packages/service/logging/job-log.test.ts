@@ -10,7 +10,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-it('each outage of the database is logged once, also if it fails a job', () => {
+it('each outage of the database is logged once, even if it makes jobs fail', () => {
   const { log, lines } = createMemoryLog();
   const { onAnswer, onJobError } = createJobLog(log, 'waxwing-relay');
   const none = { id: 'none', kind: 'none' };
@@ -33,7 +33,7 @@ it('each outage of the database is logged once, also if it fails a job', () => {
   expect(lines()).toMatchObject([...once, ...once]);
 });
 
-it('unexpected errors are one line per kind of job, message and minute', () => {
+it('unexpected errors are logged once per job kind, message and minute', () => {
   const { log, lines } = createMemoryLog();
   const { onJobError } = createJobLog(log, 'waxwing-relay');
   for (let id = 1; id <= 1000; id += 1) {
@@ -52,7 +52,7 @@ it('unexpected errors are one line per kind of job, message and minute', () => {
   ]);
 });
 
-it('jobs that were given up are one line per kind, reason and minute, with the remedy', () => {
+it('dead jobs are logged once per kind, reason and minute, with the remedy', () => {
   const { log, lines } = createMemoryLog();
   const { onJobGivenUp, flush } = createJobLog(log, 'waxwing-relay');
   const busy = 'given up: the relay is busy';
@@ -77,7 +77,7 @@ it('jobs that were given up are one line per kind, reason and minute, with the r
   expect(lines().slice(3)).toMatchObject([{ msg: 'more jobs were given up', count: 1 }]);
 });
 
-it('scheduled work that was given up after a long pause is one line', () => {
+it('scheduled work that is dead after a long pause is logged once', () => {
   const { log, lines } = createMemoryLog();
   const { onJobGivenUp, flush } = createJobLog(log, 'waxwing-relay');
   const reason = 'given up: it was never attempted';

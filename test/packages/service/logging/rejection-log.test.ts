@@ -15,7 +15,7 @@ const notConfigured = { reason: 'DELIVERY_NOT_CONFIGURED', fault: 'relay-configu
 const badTopic = { reason: 'BadTopic', fault: 'registration' } as const;
 
 describe('rejected notifications in the log', () => {
-  it('are one line for the first of a reason, and one per minute for all further ones', () => {
+  it('get one line for the first rejection with a reason, and one per minute for all others', () => {
     const { log, lines } = createMemoryLog();
     const rejections = new RejectionLog(log, isError);
     expect(rejections.note(notConfigured, 1)).toBe(true);
@@ -51,7 +51,7 @@ describe('rejected notifications in the log', () => {
     ]);
   });
 
-  it('stay few when a vendor invents reasons', () => {
+  it('get few lines even if a vendor invents reasons', () => {
     const { log, lines } = createMemoryLog();
     const rejections = new RejectionLog(log, isError);
     for (let count = 0; count < 1000; count += 1) {

@@ -1,7 +1,7 @@
 import { TroubleLog } from '@waxwing/service/logging';
 import { expect, it } from 'vitest';
 
-it('reports each problem once until it changes, and its end once', () => {
+it('each problem is logged once until it changes, and its end is logged once', () => {
   const troubleLog = new TroubleLog();
   const said: string[] = [];
   const begin = (trouble: string) => troubleLog.begin(trouble, () => said.push(trouble));

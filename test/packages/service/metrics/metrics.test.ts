@@ -24,7 +24,7 @@ it('jobs are counted at each scrape, and a failed count leaves the other metrics
   expect(await metrics.text()).toContain('waxwing_http_request_seconds');
 });
 
-it('the load of all HTTP apps of a process is added up', async () => {
+it('the load metrics add up all HTTP apps of a process', async () => {
   const metrics = new Metrics();
   const sides = [1, 20].map((connections) => ({ connections, requestsInFlight: 0, bodyBytesInFlight: 3 }));
   for (const side of sides) metrics.watchHttp(() => side);

@@ -25,7 +25,7 @@ afterEach(() => {
 });
 
 describe('without a collector', () => {
-  it('work runs alone, and belongs to no trace', async () => {
+  it('work runs without a trace', async () => {
     const tracing = await startTracing(read({}), program);
     const inside = () => inSpanOf(traceparent, 'job', { kind: 'consumer' }, async () => currentTraceparent());
     expect(await inRequestSpan('GET /x', traceparent, inside, () => true)).toBeUndefined();
@@ -33,19 +33,19 @@ describe('without a collector', () => {
   });
 });
 
-describe('the settings', () => {
+describe('the tracing settings', () => {
   it.each([
     [
       { RELAY_TRACES_URL: 'collector:4318' },
       /RELAY_TRACES_URL is not the URL of a collector: use one such as/,
     ],
     [{ RELAY_TRACES_PERCENT: '101' }, /RELAY_TRACES_PERCENT/],
-  ])('refuse %j', (environment, sentence) => {
+  ])('are rejected if they are %j', (environment, sentence) => {
     expect(() => read(environment)).toThrow(ConfigurationError);
     expect(() => read(environment)).toThrow(sentence);
   });
 
-  it('name the missing packages', async () => {
+  it('lead to an error that names missing packages', async () => {
     vi.doMock('@opentelemetry/sdk-trace-node', () => {
       throw new Error("Cannot find package '@opentelemetry/sdk-trace-node'");
     });
@@ -57,8 +57,8 @@ describe('the settings', () => {
 });
 
 describe('with a collector', () => {
-  it('spans continue a valid traceparent and start a trace for another, work on a timer has none', async () => {
-    // Nothing listens on this port, so spans are lost without any other effect.
+  it('spans continue a valid traceparent, or else start a trace, and work on a timer has no trace', async () => {
+    // Nothing listens on this port, so spans are lost without other effects.
     const configuration = read({ RELAY_TRACES_URL: 'http://127.0.0.1:9/v1/traces' });
     const tracing = await startTracing(configuration, program);
     const request = (header: string | undefined, work: () => Promise<string | undefined>) =>

@@ -82,11 +82,11 @@ describe.each(Object.entries(ways))('%s', (_way, declare) => {
     for (const charset of utf8) expect(await declare(charset)).toMatchObject({ status: 200, name: 'café' });
   });
 
-  it.each(others)('is refused for %s', async (charset) => {
+  it.each(others)('is rejected with the charset %s', async (charset) => {
     expect(await declare(charset)).toMatchObject(refusal(charset));
   });
 
-  it('is refused for two charsets', async () => {
+  it('is rejected with two charsets', async () => {
     expect(await declare('utf-8; charset=iso-8859-1')).toMatchObject({
       status: 400,
       msg: "Header parameter 'charset' was sent more than once",
@@ -124,7 +124,7 @@ describe('the name of a file', () => {
     expect((await named('filename="café.txt"')).file).toBe('café.txt');
   });
 
-  it('is refused in another charset', async () => {
+  it('is rejected in another charset', async () => {
     expect(await named("filename*=iso-8859-1'en'caf%E9.txt")).toMatchObject(refusal('iso-8859-1'));
     const notUtf8 = { status: 400, msg: 'The name of a part or file must be UTF-8' };
     expect(await named("filename*=utf-8''caf%E9.txt")).toMatchObject(notUtf8);
@@ -133,7 +133,7 @@ describe('the name of a file', () => {
 });
 
 describe('a part', () => {
-  it('is not read in another charset than UTF-8 before a file', async () => {
+  it('is not read before a file if its charset is not UTF-8', async () => {
     const payload = Buffer.from(`${field('caf\xe9')}${file()}--x--`, 'latin1');
     expect(await send('/file', multipartType, payload)).toMatchObject({
       status: 400,
@@ -146,7 +146,7 @@ describe('a part', () => {
     expect(await send('/file', multipartType, payload)).toMatchObject({ status: 200, file: 'a.txt' });
   });
 
-  it('must not be encoded', async () => {
+  it('must not have a transfer encoding', async () => {
     for (const encoding of ['7bit', '8bit', 'Binary']) {
       const header = `content-transfer-encoding: ${encoding}`;
       const sent = send('/file', multipartType, `${field('a', header)}${file(header)}--x--`);

@@ -59,14 +59,14 @@ describe.each(bodies)('a compressed body for %s of type %s', (url, type, text) =
     },
   );
 
-  it('is accepted if the header says that it is not compressed', async () => {
+  it('is accepted if the header says that the body is not compressed', async () => {
     for (const encoding of ['identity', ' Identity ', '']) {
       expect(await send(encoding, Buffer.from(text))).toEqual([200, '']);
     }
   });
 });
 
-it('the header is ignored without a body', async () => {
+it('Content-Encoding is ignored without a body', async () => {
   const answer = await app.inject({
     method: 'POST',
     url: '/form?name=a',

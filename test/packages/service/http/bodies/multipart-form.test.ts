@@ -35,7 +35,7 @@ async function post(payload: string, boundary = 'boundary=x') {
 }
 
 describe('a multipart form', () => {
-  it('is refused for a part without a name, or with a name of more than 100 bytes', async () => {
+  it('is refused if a part has no name, or a name of more than 100 bytes', async () => {
     const part = (disposition: string) =>
       post(`--x\r\ncontent-disposition: form-data${disposition}\r\n\r\n1\r\n--x--\r\n`);
     expect((await part('')).body).toMatchObject({
@@ -56,7 +56,7 @@ describe('a multipart form', () => {
     ],
     ['content-disposition: form-data; name="name"; name="b"', "'name' was sent more than once"],
     ['content-disposition: form-data; name="name"\r\nno colon', 'must have an empty line'],
-  ])('is refused for a part that begins with %j', async (head, message) => {
+  ])('is refused if a part begins with %j', async (head, message) => {
     // In the last case, the empty line after the head is missing.
     const end = head.endsWith('no colon') ? '' : '\r\n\r\n';
     for (const more of ['', '--x\r\ncontent-disposition: form-data; name="name"\r\n\r\n1\r\n']) {
@@ -65,7 +65,7 @@ describe('a multipart form', () => {
     }
   });
 
-  it('is refused without a boundary, or with a long one or two', async () => {
+  it('is refused without a boundary, with a long boundary, or with two boundaries', async () => {
     const send = (boundary: string, start = '') =>
       post(`--${start}\r\ncontent-disposition: form-data; name="name"\r\n\r\n1\r\n--${start}--`, boundary);
     const longest = 'y'.repeat(70);
@@ -79,7 +79,7 @@ describe('a multipart form', () => {
     );
   });
 
-  it('is not parsed to its end if it has too many parts', async () => {
+  it('is not parsed to the end if it has too many parts', async () => {
     const part = '--x\r\ncontent-disposition:form-data;name=a\r\n\r\n\r\n';
     const begun = process.cpuUsage();
     const { body } = await post(part.repeat(20_000));
@@ -89,7 +89,7 @@ describe('a multipart form', () => {
     expect((user + system) / 1000).toBeLessThan(500 * slownessOfMachine());
   });
 
-  it('is always answered', async () => {
+  it('always gets a response', async () => {
     const pieces = [
       '--x',
       '--x--',

@@ -41,7 +41,7 @@ async function ask(
   return [statusCode, name ?? msg];
 }
 
-/** Sends an escaped value in each place where escapes are decoded. */
+/** Ways to send an escaped value: one for each place where escapes are decoded. */
 const ways: Readonly<Record<string, (escaped: string) => Promise<[number, unknown]>>> = {
   'a form': (escaped) => ask({ url: '/thing', type: form, payload: bytes(`name=${escaped}`) }),
   'a form beside others': (escaped) =>
@@ -75,7 +75,7 @@ describe.each(Object.entries(ways))('%s', (_name, send) => {
     ['%zz%C3%A9', '%zzé'],
     ['%ef%bb%bfa', '\ufeffa'],
     ['a%3Db%3F%23%2Fc%25', 'a=b?#/c%'],
-  ])('decodes each good escape in %s and keeps the others', async (sent, name) => {
+  ])('decodes each valid escape in %s, and keeps all other text', async (sent, name) => {
     expect(await send(sent)).toEqual([200, name]);
   });
 
@@ -93,7 +93,7 @@ describe('a value', () => {
     }
   });
 
-  it('of a multipart form follows the same rule', async () => {
+  it('in a multipart form follows the same rule', async () => {
     expect(await multipart(Buffer.from('жук 100%25'))).toEqual([200, 'жук 100%25']);
     expect(await multipart(Buffer.from('a\ufffdb'))).toEqual([200, 'a\ufffdb']);
     for (const each of notUtf8) {
@@ -101,13 +101,13 @@ describe('a value', () => {
     }
   });
 
-  it('of a JSON body must be UTF-8', async () => {
+  it('in a JSON body must be UTF-8', async () => {
     const send = (text: Buffer) => ask({ url: '/json', type: 'application/json', payload: text });
     expect(await send(Buffer.from('{"name":"жук"}'))).toEqual([200, 'жук']);
     expect(await send(bytes('{"name":"caf\xe9"}'))).toEqual([400, 'The request body must be UTF-8']);
   });
 
-  it('never makes an operation fail that does not declare it', async () => {
+  it('never makes an operation fail if the operation does not declare it', async () => {
     const answer = await app.inject({
       method: 'POST',
       url: '/thing?name=a&other=%e9&%e9=1',

@@ -2,12 +2,12 @@ import { expect, it } from 'vitest';
 import { expectedBodyBytes } from '#service/http/bodies/received-body.js';
 
 it.each([
-  { why: 'as its head says', headers: { 'content-length': '99' }, bytes: 99 },
-  { why: 'up to the limit', headers: { 'content-length': '100' }, bytes: 100 },
-  { why: 'too large to be read', headers: { 'content-length': '101' }, bytes: 0 },
-  { why: 'none', headers: {}, bytes: 0 },
+  { why: 'with a declared length', headers: { 'content-length': '99' }, bytes: 99 },
+  { why: 'with a length at the limit', headers: { 'content-length': '100' }, bytes: 100 },
+  { why: 'that is too large to be read', headers: { 'content-length': '101' }, bytes: 0 },
+  { why: 'that does not exist', headers: {}, bytes: 0 },
   {
-    why: 'of which the head does not say how long it is',
+    why: 'of unknown length',
     headers: { 'transfer-encoding': 'chunked' },
     bytes: 100,
   },

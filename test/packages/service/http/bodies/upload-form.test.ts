@@ -26,7 +26,7 @@ const refusedFields: [string, string, string, string][] = [
   ['many fields', field(name).repeat(200), 'BAD_REQUEST', 'at most 200 parts'],
 ];
 
-/** A form as a stream of chunks. */
+/** Returns a form as a stream of chunks. */
 function sourceOf(form: string): Readable {
   const pieces = form.match(/[\s\S]{1,16000}/g) ?? [];
   return Readable.from(pieces.map((piece) => Buffer.from(piece)));
@@ -49,12 +49,12 @@ describe('an upload', () => {
     expect(source.readableEnded).toBe(true);
   });
 
-  it.each(refusedFields)('is refused for %s before its file', async (_what, fields, code, message) => {
+  it.each(refusedFields)('is refused with %s before the file', async (_what, fields, code, message) => {
     const form = receiveUploadForm(sourceOf(`${fields}${file('x')}--x--\r\n`), type, mostBytes);
     await expect(form).rejects.toMatchObject({ code, message: expect.stringContaining(message) });
   });
 
-  it.each(refusedFields)('is refused for %s after its file, too', async (_what, fields, _code, message) => {
+  it.each(refusedFields)('is refused with %s after the file', async (_what, fields, _code, message) => {
     for (const content of ['x', 'x'.repeat(100_000)]) {
       const form = await receiveUploadForm(sourceOf(`${file(content)}${fields}--x--\r\n`), type, mostBytes);
       await expect(text(form.file?.content ?? Readable.from([]))).rejects.toMatchObject({
@@ -64,7 +64,7 @@ describe('an upload', () => {
     }
   });
 
-  it('may have 64 KiB of fields; those before its file are used', async () => {
+  it('may have 64 KiB of fields, of which the fields before the file are used', async () => {
     const [before, after] = [field(name, 'v'.repeat(65_533)), field(name)];
     const form = await receiveUploadForm(sourceOf(`${before}${file('x')}${after}--x--\r\n`), type, mostBytes);
     expect([form.entries.get('a')].flat().map((value) => value?.length)).toEqual([65_533]);
@@ -83,7 +83,7 @@ describe('an upload', () => {
   });
 
   it.each([new Error('gone'), undefined])(
-    'fails when its connection ends before its file (%s)',
+    'fails if its connection ends before its file (%s)',
     async (error) => {
       const source = new PassThrough();
       source.write('--x\r\ncontent-disposition: form-data; na');

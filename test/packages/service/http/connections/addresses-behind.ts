@@ -4,7 +4,7 @@ import { AddressRanges } from '@waxwing/service/http-settings';
 import { ClientAddresses } from '#service/http/connections/client-addresses.js';
 import { createMemoryLog } from '../../../../support/memory-log.js';
 
-/** Determines client addresses with these trusted proxies, and records the warnings. */
+/** Creates a function that determines client addresses behind these trusted proxies, and records the warnings. */
 export function addressesBehind(...proxies: string[]) {
   const logged = createMemoryLog();
   const addresses = new ClientAddresses({
@@ -12,11 +12,11 @@ export function addressesBehind(...proxies: string[]) {
     log: logged.log,
     settingsPrefix: 'RELAY_',
   });
-  /** The client address and the warnings for a request on a connection from `remoteAddress`. */
+  /** Returns the client address and the warnings for a request on a connection from `remoteAddress`. */
   const said = (remoteAddress: string | undefined, forwardedFor?: string | string[], forwarded?: string) => {
     const socket = Object.defineProperty(new Socket(), 'remoteAddress', { value: remoteAddress });
     const request = new IncomingMessage(socket);
-    // Node joins repeated headers, but its types also allow a list.
+    // Node joins repeated headers, although its types also allow a list.
     if (forwardedFor !== undefined) Object.assign(request.headers, { 'x-forwarded-for': forwardedFor });
     if (forwarded !== undefined) Object.assign(request.headers, { forwarded });
     return {

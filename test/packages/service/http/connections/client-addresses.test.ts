@@ -17,13 +17,13 @@ const passedOn = (address: string) => ({
 });
 
 describe('the address of a request', () => {
-  it('is that of its connection without configured proxies, regardless of its headers', () => {
+  it('is the address of its connection without configured proxies, regardless of headers', () => {
     const { said, warnings } = addressesBehind();
     expect(said('8.8.8.8', '9.9.9.9')).toEqual(own('8.8.8.8'));
     expect(warnings()).toEqual([]);
   });
 
-  it('is the /64 of an IPv6 address', () => {
+  it('is the /64 prefix of an IPv6 address', () => {
     const { said } = addressesBehind('10.0.0.1');
     const { of } = said('2001:db8:1:2:3::4');
     expect(said('2001:db8:1:2:ffff::1').of).toBe(of);
@@ -32,7 +32,7 @@ describe('the address of a request', () => {
     expect(said('2001:db8:1:2:3::4').nearest).toBe(of);
   });
 
-  it('is unknown for a private address while no proxy is configured, which is logged once', () => {
+  it('is unknown for a private address if no proxy is configured, which is logged once', () => {
     const { said, warnings } = addressesBehind();
     for (const address of ['10.0.0.1', '192.168.0.1']) {
       expect(said(address)).toEqual({ ...own(address), of: undefined, limited: undefined });
@@ -42,7 +42,7 @@ describe('the address of a request', () => {
     ]);
   });
 
-  it('is the forwarded one behind a trusted proxy only', () => {
+  it('is the forwarded address only behind a trusted proxy', () => {
     const { said, warnings } = addressesBehind('10.0.0.1');
     expect(said('10.0.0.1', '9.9.9.9, 8.8.8.8')).toEqual(passedOn('8.8.8.8'));
     expect(said('10.0.0.1', ['9.9.9.9', '8.8.8.8'])).toEqual(passedOn('8.8.8.8'));
@@ -50,7 +50,7 @@ describe('the address of a request', () => {
     expect(warnings()).toEqual([]);
   });
 
-  it('is that of the proxy if it forwards none, and is limited like any other client', () => {
+  it('is the address of the proxy if the proxy forwards none', () => {
     const { said, warnings } = addressesBehind('10.0.0.1');
     expect(said('10.0.0.1')).toEqual(passedOn('10.0.0.1'));
     expect(warnings()).toEqual([]);

@@ -5,18 +5,18 @@ let app: ListeningApp;
 
 afterEach(() => app.close());
 
-// Long, so that tests cannot pass only because all connections were cut.
+// How long the app waits for connections. Long, so that no test passes only because all connections were cut.
 const patienceMilliseconds = 30_000;
 
 it.each([
-  ['that has just been opened', ''],
-  ['on which a part of a request has arrived', 'GET /open HTTP/1.1\r\nho'],
-])('while the app closes, a connection %s gets a 503 and may send the rest', async (_case, part) => {
+  ['without any data', ''],
+  ['with a partial request', 'GET /open HTTP/1.1\r\nho'],
+])('a connection %s gets a 503 and may send the rest while the app closes', async (_case, part) => {
   app = await ListeningApp.start({}, patienceMilliseconds);
   const connection = await app.connect();
   connection.send(part);
   await expect.poll(() => app.metric('waxwing_http_connections')).toBe(1);
-  // Once this later request is answered, the app has read the partial request.
+  // Once this later request has a response, the app has read the partial request.
   const other = await app.connect();
   other.send(request('GET /open'));
   await expect.poll(() => other.statuses).toEqual([200]);
@@ -27,6 +27,6 @@ it.each([
   expect(head).toMatch(/^HTTP\/1.1 503 /);
   expect(JSON.parse(body)).toMatchObject({ result: 'error', code: 'SERVICE_UNAVAILABLE' });
   await closed;
-  // The other connection already got its answer, so it is closed without a second one.
+  // The other connection already has its response, so it is closed without a second response.
   expect(other.statuses).toEqual([200]);
 });

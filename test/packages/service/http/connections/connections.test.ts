@@ -12,7 +12,7 @@ async function start(limits: Partial<HttpLimits> = {}): Promise<void> {
   app = await ListeningApp.start(limits);
 }
 
-/** The statuses that a new connection receives. */
+/** Returns the statuses that a new connection receives. */
 async function ask(text: string, localAddress?: string): Promise<number[]> {
   const connection = await app.connect(localAddress);
   connection.send(text.replace('\r\n\r\n', '\r\nconnection: close\r\n\r\n'));
@@ -38,7 +38,7 @@ describe('pipelined requests', () => {
     expect(app.authenticated).toHaveLength(10);
   });
 
-  it('release them too when a thousand of them disconnect at once', async () => {
+  it('release all slots when a thousand connections disconnect at once', async () => {
     await start();
     const connections = await several(10);
     for (const connection of connections) connection.send(request('GET /open').repeat(1000));
@@ -47,7 +47,7 @@ describe('pipelined requests', () => {
     expect(await app.metric('waxwing_http_refusals_total', '{reason="pipelining"}')).toBe(10);
   });
 
-  it('release their slots repeatedly, whether answered or cut off', async () => {
+  it('release their slots repeatedly, with or without a response', async () => {
     await start({ maximumRequestsInFlight: 100 });
     for (let round = 0; round < 5; round += 1) {
       const answered = await app.connect();
@@ -64,7 +64,7 @@ describe('pipelined requests', () => {
     expect(await app.metric('waxwing_http_refusals_total', '{reason="pipelining"}')).toBe(0);
   });
 
-  it('are capped at a tenth of the slots for all connections together', async () => {
+  it('are capped at a tenth of the slots across all connections', async () => {
     await start({ maximumRequestsInFlight: 100 });
     const waiting = await app.connect();
     waiting.send(request('GET /held', ada) + request('GET /open').repeat(10));
@@ -75,7 +75,7 @@ describe('pipelined requests', () => {
     expect(await app.metric('waxwing_http_refusals_total', '{reason="pipelining"}')).toBe(1);
   });
 
-  it('are capped at a tenth of the body bytes for all connections together', async () => {
+  it('are capped at a tenth of the body bytes across all connections', async () => {
     await start({ maximumBodyBytesInFlight: 10_000 });
     const post = (bytes: number) => request('POST /open', `content-length: ${bytes}\r\n`);
     const waiting = await app.connect();
@@ -97,7 +97,7 @@ describe('pipelined requests', () => {
     await expect.poll(() => app.counts()).toEqual(nothing);
   });
 
-  it('count the bytes of a body that are read ahead, and a single body always fits', async () => {
+  it('count the bytes of a body that are read ahead, but a single body always fits', async () => {
     await start({ maximumBodyBytesInFlight: 10_000 });
     const connection = await app.connect();
     connection.send(request('GET /held', ada) + request('POST /open', 'content-length: 900000\r\n', 'half'));
@@ -106,7 +106,7 @@ describe('pipelined requests', () => {
     await expect.poll(async () => (await app.counts())[2]).toBe(0);
   });
 
-  it('may have a hundred header fields, like others; with more they are refused, because Node would drop some', async () => {
+  it('are refused with more than a hundred header fields, because Node would drop some', async () => {
     await start();
     const tiny = (count: number) => Array.from({ length: count }, (_, index) => `a${index}: 1\r\n`).join('');
     expect(await ask(request('GET /open', tiny(98)))).toEqual([200]);
@@ -116,7 +116,7 @@ describe('pipelined requests', () => {
     await connection.closed;
     expect(connection.statuses).toEqual([431]);
     expect(app.authenticated).toEqual([]);
-    // While a request is in flight, a refusal would look like its answer, so none is sent.
+    // While a request is in flight, a refusal would look like its response, so no refusal is sent.
     const busy = (await app.connect()).send(request('GET /held', ada));
     await expect.poll(() => app.held).toHaveLength(1);
     busy.send(request('GET /open', tiny(101)));
@@ -125,7 +125,7 @@ describe('pipelined requests', () => {
     await expect.poll(() => app.counts()).toEqual(nothing);
   });
 
-  it('are scheduled and counted like all others if they have an unknown Expect header', async () => {
+  it('are scheduled and counted as usual if they have an unknown Expect header', async () => {
     await start();
     const connection = await app.connect();
     connection.send(request('GET /held', `${ada}expect: the unexpected\r\n`));
@@ -149,7 +149,7 @@ describe('pipelined requests', () => {
     expect(await app.counts()).toEqual([1, 0, 0]);
   });
 
-  it('do not delay other connections until all of them are served', async () => {
+  it('do not delay other connections', async () => {
     await start({ backlogMilliseconds: 600_000 });
     const connections = await several(11);
     const other = await app.connect();
@@ -161,7 +161,7 @@ describe('pipelined requests', () => {
     for (const connection of connections) await expect.poll(() => connection.statuses).toHaveLength(90);
   });
 
-  it('do not delay others when many clients send them at once', async () => {
+  it('do not delay other requests even if many clients send them at once', async () => {
     await start({ backlogMilliseconds: 600_000 });
     const crowd = await several(40);
     const other = await app.connect();
@@ -176,7 +176,7 @@ describe('pipelined requests', () => {
 });
 
 describe('unauthenticated clients', () => {
-  it('are refused after the headers of a request, and take no slot with a half-sent body', async () => {
+  it('are refused after the headers of a request, without a slot for a half-sent body', async () => {
     await start({ maximumRequestsInFlight: 1, unreadBodyTimeoutMilliseconds: 50 });
     const connections = await several(5);
     for (const connection of connections) {
@@ -199,7 +199,7 @@ describe('unauthenticated clients', () => {
   });
 
   it.each(['POST /nowhere', 'POST /open'])(
-    'get the refusal of %s at once, without its body',
+    'get the refusal of %s immediately, without sending the body',
     async (line) => {
       await start();
       const connection = await app.connect();
@@ -215,7 +215,7 @@ describe('unauthenticated clients', () => {
     expect(await ask(request('POST /body', headers, 'x'.repeat(5000)))).toEqual([401]);
   });
 
-  it('cannot block others with silent connections or half requests', async () => {
+  it('cannot block other clients with silent connections or partial requests', async () => {
     await start({ maximumConnections: 4 });
     const connections = await several(4);
     connections[1]?.send('GET /open HTTP/1.1\r\n');
@@ -225,7 +225,7 @@ describe('unauthenticated clients', () => {
     expect(await app.metric('waxwing_http_refusals_total', '{reason="connections"}')).toBe(1);
   });
 
-  it('get at most the connections of one address, while others get theirs', async () => {
+  it('get at most the connections for one address, and other addresses still get theirs', async () => {
     await start({ maximumConnectionsPerAddress: 2, trustedProxies: new AddressRanges(['203.0.113.1']) });
     const [first] = await several(2);
     expect(await ask(request('GET /open'))).toEqual([503]);
@@ -236,7 +236,7 @@ describe('unauthenticated clients', () => {
     expect(await app.metric('waxwing_http_refusals_total', '{reason="address"}')).toBeGreaterThan(1);
   });
 
-  it('have surplus connections that do not count for their address', async () => {
+  it('have surplus connections that do not count toward the limit of their address', async () => {
     const proxies = new AddressRanges(['203.0.113.1']);
     await start({ maximumConnections: 2, maximumConnectionsPerAddress: 2, trustedProxies: proxies });
     const busy = await several(2, '127.0.0.2');
@@ -250,7 +250,7 @@ describe('unauthenticated clients', () => {
     expect(await ask(request('GET /open'), '127.0.0.3')).toEqual([503]);
   });
 
-  it('have no limit per private address while no proxy is configured, which is logged once', async () => {
+  it('have no limit per private address if no proxy is configured, which is logged once', async () => {
     await start({ maximumConnectionsPerAddress: 1 });
     await several(3);
     expect(await ask(request('GET /open'))).toEqual([200]);
@@ -273,7 +273,7 @@ describe('unauthenticated clients', () => {
 });
 
 describe('health', () => {
-  it('is answered when every connection and slot is taken, unlike all other requests', async () => {
+  it('is reported when every connection and slot is taken, unlike all other requests', async () => {
     await start({ maximumConnections: 2, maximumRequestsInFlight: 2 });
     for (const connection of await several(2)) connection.send(request('GET /held', ada));
     await expect.poll(() => app.held).toHaveLength(2);
@@ -286,7 +286,7 @@ describe('health', () => {
     await expect.poll(() => ask(request('GET /open'))).toEqual([200]);
   });
 
-  it('is answered when more silent connections than its reserve are open', async () => {
+  it('is reported when more silent connections than the reserve are open', async () => {
     await start({ maximumConnections: 1 });
     const [busy] = await several(1);
     busy?.send(request('GET /held', ada));

@@ -12,12 +12,12 @@ async function start(limits: Partial<HttpLimits> = {}): Promise<void> {
 
 afterEach(() => app.close());
 
-describe('a connection is ended', () => {
+describe('a connection is closed', () => {
   it.each([
-    ['on which nothing comes', ''],
-    ['on which half of a head comes', 'GET /open HTTP/1.1\r\nhost'],
-    ['on which half of a body comes', request('POST /body', `${ada}content-length: 9\r\n`, 'half')],
-  ])('%s in time', async (_what, text) => {
+    ['without any data', ''],
+    ['with a partial head', 'GET /open HTTP/1.1\r\nhost'],
+    ['with a partial body', request('POST /body', `${ada}content-length: 9\r\n`, 'half')],
+  ])('in time if it is a connection %s', async (_what, text) => {
     await start({ headTimeoutMilliseconds: 60, requestTimeoutMilliseconds: 60 });
     const connection = await app.connect();
     connection.send(text);
@@ -27,7 +27,7 @@ describe('a connection is ended', () => {
     expect(await app.metric('waxwing_http_refusals_total', '{reason="timeout"}')).toBe(1);
   });
 
-  it('if it is idle after an answer', async () => {
+  it('if it is idle after a response', async () => {
     await start({ idleTimeoutMilliseconds: 60 });
     const connection = await app.connect();
     connection.send(request('GET /open'));
@@ -35,7 +35,7 @@ describe('a connection is ended', () => {
     expect(connection.statuses).toEqual([200]);
   });
 
-  it('if its client does not read the answer', async () => {
+  it('if its client does not read the response', async () => {
     await start({ answerTimeoutMilliseconds: 60 });
     const connection = await app.connect();
     connection.socket.pause();

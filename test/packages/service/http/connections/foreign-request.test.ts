@@ -14,7 +14,7 @@ describe('a local listener', () => {
     { host: 'vendors.internal:1' },
     { host: 'localhost:8330', origin: 'http://localhost:3000' },
     { host: 'localhost:8330', origin: 'https://vendors.internal' },
-  ])('answers $host asked from $origin', (headers) => {
+  ])('serves $host to a page from $origin', (headers) => {
     expect(describeForeignRequest(headers, 'Vendors.internal')).toBeUndefined();
   });
 
@@ -31,13 +31,13 @@ describe('a local listener', () => {
     { host: 'localhost', origin: 'http://192.0.2.7' },
     { host: 'localhost', origin: 'null' },
     { host: 'localhost', origin: 'file://' },
-  ])('refuses $host asked from $origin', (headers) => {
+  ])('refuses $host to a page from $origin', (headers) => {
     expect(describeForeignRequest(headers, '127.0.0.1')).toMatch(
       'origin' in headers ? /pages of other sites/ : /use localhost or the address/,
     );
   });
 
-  it.each(['0.0.0.0', '::'])('answers only its own pages when it is bound to %s', (bound) => {
+  it.each(['0.0.0.0', '::'])('serves only its own pages if it is bound to %s', (bound) => {
     for (const host of ['192.168.1.5:9320', '192.168.1.5', '[2001:db8::1]:9320']) {
       expect(describeForeignRequest({ host, origin: `http://${host}` }, bound)).toBeUndefined();
     }
@@ -53,7 +53,7 @@ describe('a local listener', () => {
     expect(describeForeignRequest(rebound, bound)).toContain('the name in Host');
   });
 
-  it('accepts any address in Host, but no names except localhost, when it is bound to every address', () => {
+  it('accepts in Host any address, but no name except localhost, if it is bound to every address', () => {
     for (const host of ['192.0.2.7:8330', '[2001:db8::1]:8330', 'localhost']) {
       expect(describeForeignRequest({ host }, '0.0.0.0')).toBeUndefined();
     }
@@ -72,7 +72,7 @@ it('metrics are served at the configured address', async () => {
   await listener.close();
 });
 
-it('metrics are not served to a web page by DNS rebinding', async () => {
+it('metrics are not served to a web page through DNS rebinding', async () => {
   const listener = await startMetricsListener(
     new Metrics(),
     { host: '127.0.0.1', port: 0 },

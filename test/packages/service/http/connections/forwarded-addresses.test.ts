@@ -4,7 +4,7 @@ import { addressesBehind } from './addresses-behind.js';
 
 const proxy = '10.0.0.1';
 
-/** Spellings of the same address, and the client that it counts as. */
+/** Spellings of the same address, and the client that the address counts as. */
 const clients: readonly { readonly group: string; readonly written: readonly string[] }[] = [
   {
     group: '203.0.113.7',
@@ -36,7 +36,7 @@ const clients: readonly { readonly group: string; readonly written: readonly str
   { group: 'fe80:0:0:0::/64', written: ['fe80::1', 'fe80::1%eth0', 'FE80::1%12', 'fe80::1%25en_0'] },
 ];
 
-/** Forms in which proxies write an address: bare, with a port, in brackets, in quotes. */
+/** Formats of an address from proxies: bare, with a port, in brackets, or in quotes. */
 const dresses: Readonly<Record<string, (address: string) => readonly string[]>> = {
   bare: (address) => [address, ` ${address}`, `${address}\t`, `"${address}"`],
   'with a port': (address) =>
@@ -54,7 +54,7 @@ const readable = clients.flatMap(({ group, written }) =>
   ),
 );
 
-// Without brackets, a number is a port only where it cannot be part of the address.
+// Without brackets, a number is a port only if it cannot be part of the address.
 for (const text of ['2001:db8:1:2:3:4:5:6:4711', '2001:db8:1:2::5:47110'])
   readable.push({ text, group: '2001:db8:1:2::/64' });
 
@@ -106,11 +106,11 @@ const unreadable = [
   ...['::ffff:203.0.113.256', '%eth0', ':', '::%', 'x'.repeat(10_000)],
 ];
 
-/** Forged text that a client may send, to which a proxy appends the client's real address. */
+/** Forged text that a client may send. A proxy appends the client's real address to it. */
 const invented = ['', '9.9.9.9, ', 'unknown, ', 'x, 9.9.9.9,, ', ', ', '"[2001:db8:9::9]:1" , '];
 
 describe('a forwarded address', () => {
-  it('counts as one client in every notation that a trusted proxy uses', () => {
+  it('counts as one client in every notation that trusted proxies use', () => {
     const { said, warnings } = addressesBehind(proxy);
     for (const { text, group } of readable) {
       for (const before of invented) {
@@ -135,7 +135,7 @@ describe('a forwarded address', () => {
     expect(warnings()).toEqual([]);
   });
 
-  it('counts as one client with all others that cannot be parsed, and is logged once', () => {
+  it('counts as the same client as all other addresses that cannot be parsed, and is logged once', () => {
     const { said, warnings } = addressesBehind(proxy, '2001:db8:aaaa::/48');
     const seen = new Set<unknown>();
     for (const text of unreadable) {
@@ -174,7 +174,7 @@ describe('a forwarded address', () => {
     expect(performance.now() - begun).toBeLessThan(2000);
   });
 
-  it('counts as the proxy’s own if a proxy sends it only in Forwarded, which is logged once', () => {
+  it('is ignored in favor of the proxy’s address if it is only in Forwarded, which is logged once', () => {
     const { said, warnings } = addressesBehind(proxy);
     for (const header of ['for=203.0.113.7', 'For="[2001:db8::1]:4711";proto=https, for=_hidden']) {
       expect(said(proxy, undefined, header).of).toBe(proxy);
@@ -186,12 +186,12 @@ describe('a forwarded address', () => {
     ]);
   });
 
-  it('is not skipped if it cannot be parsed, because the client could forge an earlier one', () => {
+  it('is not skipped if it cannot be parsed, because the client could forge an earlier address', () => {
     const { said } = addressesBehind(proxy);
     expect(said(proxy, '9.9.9.9, unknown, 10.0.0.1').of).toBe('unreadable');
   });
 
-  it('is that of the farthest proxy if all are trusted, and of the nearest if none is named', () => {
+  it('is the farthest proxy’s if all are trusted, and the nearest proxy’s if none is forwarded', () => {
     const { said, warnings } = addressesBehind('10.0.0.0/8', '2001:db8:aaaa::/48');
     expect(said('10.0.0.1', '10.0.0.3:80, ::ffff:10.0.0.2').of).toBe('10.0.0.3');
     for (const header of [undefined, '', ' , ,', []]) {
@@ -210,7 +210,7 @@ describe('a trusted proxy', () => {
     ['10.0.0.0/8', '::ffff:10.0.0.0/104'],
   ];
   it.each(same.flatMap((ways) => ways.map((named) => ({ named, ways }))))(
-    'named as $named is known however its address is written',
+    'named as $named is recognized in every notation of its address',
     ({ named, ways }) => {
       const ranges = new AddressRanges([named]);
       for (const way of ways) expect(ranges.has(way.split('/')[0] as string)).toBe(true);

@@ -7,8 +7,8 @@ const refused = (reason: string) => app.metric('waxwing_http_refusals_total', `{
 
 afterEach(() => app.close());
 
-describe('a server with large request heads that have not arrived in full', () => {
-  it('closes those with the largest heads, and leaves others', async () => {
+describe('a server with large partial request heads', () => {
+  it('closes the connections with the largest heads, and keeps the others', async () => {
     app = await ListeningApp.start({ maximumHeadBytes: 128 * 1024, maximumBodyBytesInFlight: 800 * 1024 });
     const begin = async (count: number) => (await app.connect()).send(`GET /open?a=${kibibytes(count)}`);
     const [large, larger, ordinary] = [await begin(80), await begin(100), await begin(10)];
@@ -37,7 +37,7 @@ describe('a server with large request heads that have not arrived in full', () =
   });
 });
 
-it('a long URL counts as bytes in flight, an ordinary one does not', async () => {
+it('a long URL counts as bytes in flight, but an ordinary URL does not', async () => {
   app = await ListeningApp.start({ maximumHeadBytes: 128 * 1024, maximumBodyBytesInFlight: 400 * 1024 });
   const held = await app.connect();
   held.send(request(`GET /held?a=${kibibytes(60)}`, authorization('ada')));

@@ -8,7 +8,10 @@ import { RawConnection, request } from '../listening-app.js';
 const mebibyte = 1024 * 1024;
 const clients = 8;
 
-/** A server that answers each request before its body arrives. `bytesRead` is the total across all connections. */
+/**
+ * Starts a server that responds to each request before the body arrives. `bytesRead` is the total across all
+ * connections.
+ */
 async function startRefusing() {
   const bodies = new UnreadBodies();
   const sockets: Socket[] = [];
@@ -32,7 +35,7 @@ async function startRefusing() {
   return { sockets, bytesRead, open };
 }
 
-it('the rest of large bodies is read from one connection at a time, until each client is served again', async () => {
+it('the rest of large bodies is read from one connection at a time', async () => {
   const { bytesRead, open } = await startRefusing();
   const connections = await Promise.all(Array.from({ length: clients }, open));
   for (const connection of connections) {
@@ -56,7 +59,7 @@ it('the rest of large bodies is read from one connection at a time, until each c
   expect(most).toBeLessThan(4 * mebibyte);
 });
 
-it('a closed connection does not delay others', async () => {
+it('a closed connection does not delay other connections', async () => {
   const { open, sockets } = await startRefusing();
   const connections = await Promise.all(Array.from({ length: clients }, open));
   for (const connection of connections) {

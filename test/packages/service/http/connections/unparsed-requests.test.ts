@@ -14,7 +14,7 @@ async function start(limits: Partial<HttpLimits> = {}): Promise<void> {
 
 afterEach(() => app.close());
 
-/** The answers on a closed connection, each with its status and JSON body. */
+/** Returns the responses on a closed connection, each with its status and JSON body. */
 function answersOf({ text }: RawConnection): [number, Record<string, unknown>][] {
   return text
     .split(/^(?=HTTP\/1\.1 )/m)
@@ -41,26 +41,26 @@ const refusal = (status: number, code: string, msg: unknown = expect.any(String)
 ];
 const malformed = 'The request is not valid HTTP/1.1';
 
-describe('text that is not a request is answered like every other refusal:', () => {
+describe('an invalid request gets a refusal in the usual format:', () => {
   it.each([
     ['an unknown method', 'NONSENSE / HTTP/1.1\r\nhost: x\r\n\r\n'],
     ['no method', '\0\0\0\0\r\n\r\n'],
     ['a TLS handshake', Buffer.from('16030100c8010000c40303', 'hex')],
     ['HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'],
-    ['another version', 'GET / HTTP/9.9\r\nhost: x\r\n\r\n'],
+    ['an unknown version', 'GET / HTTP/9.9\r\nhost: x\r\n\r\n'],
     ['two lengths', request('POST /anybody', 'content-length: 1\r\ntransfer-encoding: chunked\r\n')],
     ['a transfer coding other than chunked', request('POST /anybody', 'transfer-encoding: gzip\r\n')],
-    ['a length that is no number', request('POST /anybody', 'content-length: one\r\n')],
+    ['a length that is not a number', request('POST /anybody', 'content-length: one\r\n')],
     ['a field without a colon', request('GET /open', 'nonsense\r\n')],
     ['a field with a control character', request('GET /open', 'a: \u0001\r\n')],
-    ['a path with bytes that are not escaped', request('GET /ж')],
+    ['a path with unescaped bytes', request('GET /ж')],
     ['a chunk without a size', request('POST /anybody', 'transfer-encoding: chunked\r\n', 'zz\r\n')],
   ])('%s', async (_what, text) => {
     await start();
     expect(await send(text)).toEqual(refusal(400, 'BAD_REQUEST', malformed));
   });
 
-  it('a request without a host', async () => {
+  it('a request without a Host header', async () => {
     await start();
     const answers = await send('GET /open HTTP/1.1\r\nconnection: close\r\n\r\n');
     expect(answers).toEqual(refusal(400, 'BAD_REQUEST', 'A request must have a Host header'));
@@ -68,10 +68,10 @@ describe('text that is not a request is answered like every other refusal:', () 
   });
 
   it.each([
-    ['the same', 'host: x\r\nhost: x\r\n'],
-    ['different', 'host: x\r\nHOST: y\r\n'],
-    ['an empty', 'host:\r\nhost: x\r\n'],
-  ])('a request with two hosts, of %s name', async (_what, fields) => {
+    ['the same name', 'host: x\r\nhost: x\r\n'],
+    ['different names', 'host: x\r\nHOST: y\r\n'],
+    ['an empty name', 'host:\r\nhost: x\r\n'],
+  ])('a request with two Host headers: %s', async (_what, fields) => {
     await start();
     for (const line of ['/open HTTP/1.1', '/open HTTP/1.0', '/nowhere HTTP/1.1', '/health/live HTTP/1.1']) {
       const answers = await send(`GET ${line}\r\n${fields}connection: close\r\n\r\n`);
@@ -81,7 +81,7 @@ describe('text that is not a request is answered like every other refusal:', () 
   });
 
   it.each(['a b', 'a/b', 'user@x', 'http://x', 'x, y', 'x:y', '[x', 'x?', '<x>'])(
-    'a request whose host is not valid: %s',
+    'a request with an invalid host: %s',
     async (host) => {
       await start();
       const answers = await send(`GET /open HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`);
@@ -100,13 +100,13 @@ describe('text that is not a request is answered like every other refusal:', () 
     '[fe80::1%25en0]',
     'x%41',
     'xn--p1ai',
-  ])('but a request with the host %j is served', async (host) => {
+  ])('a request with the valid host %j is served instead', async (host) => {
     await start();
     const answers = await send(`GET /open HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`);
     expect(answers[0]?.[0]).toBe(200);
   });
 
-  it('a CONNECT request, and every method without an operation', async () => {
+  it('a CONNECT request, or a method without an operation', async () => {
     await start();
     expect(await send('CONNECT x:443 HTTP/1.1\r\nhost: x:443\r\n\r\n')).toEqual(
       refusal(405, 'METHOD_NOT_ALLOWED'),
@@ -137,7 +137,7 @@ describe('text that is not a request is answered like every other refusal:', () 
     ['a long path', request(`GET /${'x'.repeat(17_000)}`)],
     ['a long field', request('GET /open', `a: ${'x'.repeat(17_000)}\r\n`)],
     ['many fields', request('GET /open', 'a: 1\r\n'.repeat(101))],
-  ])('a head that is too large, by %s', async (_what, text) => {
+  ])('a head that is too large because of %s', async (_what, text) => {
     await start();
     expect(await send(text)).toEqual(refusal(431, 'REQUEST_HEADERS_TOO_LARGE'));
     await expect.poll(() => app.counts()).toEqual([0, 0, 0]);
@@ -151,14 +151,14 @@ describe('text that is not a request is answered like every other refusal:', () 
 
   it.each([
     ['nothing', ''],
-    ['half of a head', 'GET /open HTTP/1.1\r\nhost'],
-    ['half of a body', request('POST /body', `${ada}content-length: 9\r\n`, 'half')],
-  ])('%s in time', async (_what, text) => {
+    ['a partial head', 'GET /open HTTP/1.1\r\nhost'],
+    ['a partial body', request('POST /body', `${ada}content-length: 9\r\n`, 'half')],
+  ])('%s, in time', async (_what, text) => {
     await start({ headTimeoutMilliseconds: 60, requestTimeoutMilliseconds: 60 });
     expect(await send(text)).toEqual(refusal(408, 'REQUEST_TIMEOUT'));
   });
 
-  it('for any input', async () => {
+  it('any other input', async () => {
     await start({ headTimeoutMilliseconds: 60, requestTimeoutMilliseconds: 60 });
     const piece = fc.constantFrom(
       ...['GET ', 'POST ', 'HEAD', '/open', '/anybody', '*', ' HTTP/1.1', ' HTTP/1.0', '\r\n', '\n', '\r'],
@@ -189,7 +189,7 @@ describe('text that is not a request is answered like every other refusal:', () 
         await connection.closed;
         const text = connection.text.replace('HTTP/1.1 100 Continue\r\n\r\n', '');
         if (text.startsWith('HTTP/1.1 2')) return;
-        // Checks only the first body, because the last answer may be to a HEAD request.
+        // Checks only the first body, because the last response may be to a HEAD request.
         for (const body of text.split('\r\n\r\n').slice(1, 2)) {
           if (body !== '' && !pieces.includes('HEAD'))
             expect(body).toMatch(/^\{"result":"(?:error|success)"/);
@@ -201,7 +201,7 @@ describe('text that is not a request is answered like every other refusal:', () 
   });
 });
 
-describe('the answer to text that is not a request', () => {
+describe('the response to an invalid request', () => {
   it('reaches a client that sends more than the server reads', async () => {
     await start();
     const connection = await app.connect();
@@ -212,7 +212,7 @@ describe('the answer to text that is not a request', () => {
     expect(answersOf(connection)).toEqual(refusal(431, 'REQUEST_HEADERS_TOO_LARGE'));
   });
 
-  it('is not mistaken for that of the previous request', async () => {
+  it('is not mistaken for the response to the previous request', async () => {
     await start();
     const connection = await app.connect();
     connection.send(request('GET /held', ada));
@@ -222,7 +222,7 @@ describe('the answer to text that is not a request', () => {
     expect(connection.text).toBe('');
   });
 
-  it('is the last one on its connection, which ends even if its client continues', async () => {
+  it('is the last response on the connection, which ends even if the client continues', async () => {
     await start({ unreadBodyTimeoutMilliseconds: 60 });
     const connection = await app.connect();
     const socket = connection.socket as RawConnection['socket'] & { allowHalfOpen: boolean };

@@ -5,7 +5,7 @@ import { endTick } from '#service/lifecycle/end-of-tick.js';
 
 const newRequest = () => ({ complete: false, headers: { 'content-length': '1' } }) as IncomingMessage;
 
-it('a body that arrives in the same tick is dropped at its end, a later one when it is checked', () => {
+it('a body that arrives in the same tick is dropped at the end of the tick, a later body when it is checked', () => {
   const bodies = new UnreadBodies();
   const [read, late] = [newRequest(), newRequest()];
   const [readBody, lateBody] = [bodies.begin(read), bodies.begin(late)];
@@ -19,7 +19,7 @@ it('a body that arrives in the same tick is dropped at its end, a later one when
   expect(lateBody.request).toBeUndefined();
 });
 
-it('bodies of the next tick are dropped at its own end', () => {
+it('bodies in the next tick are dropped at the end of that tick', () => {
   const bodies = new UnreadBodies();
   bodies.begin(newRequest());
   endTick();

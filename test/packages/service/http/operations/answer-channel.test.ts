@@ -7,8 +7,8 @@ import { answerChannelName, type PublishedAnswer } from '#service/http/operation
 import { createMemoryLog } from '../../../../support/memory-log.js';
 import { type TestOperation, testOperation } from '../../../../support/test-operation.js';
 
-// Other tests rely on this, because only published answers are compared with their declarations.
-it('each answer of an operation is published, of any kind', async () => {
+// Other tests rely on this: only published responses are compared with their declarations.
+it('every kind of response of an operation is published', async () => {
   const pieces = async function* () {
     yield [{ id: 1 }];
     yield [{ id: 2 }, { id: 3 }];

@@ -15,7 +15,7 @@ const answering = (fields: ConstructorParameters<typeof EncodedAnswer>[0]): Test
 });
 const users = [{ name: 'Ærøskøbing 🦆' }];
 
-describe('an answer with encoded fields', () => {
+describe('a response with encoded fields', () => {
   it.each([
     ['first', { users: encoded(users), id: 1, name: 'é' }],
     ['last', { id: 1, name: 'é', users: encoded(users) }],
@@ -23,7 +23,7 @@ describe('an answer with encoded fields', () => {
     ['alone', { users: encoded(users) }],
     ['next to each other', { id: 1, users: encoded(users), others: encoded([]), name: 'é' }],
     ['absent', { id: 1, name: undefined }],
-  ])('has the bytes of the same answer with plain fields: %s', async (_name, fields) => {
+  ])('has the same bytes as with plain fields: %s', async (_name, fields) => {
     const plain = Object.fromEntries(
       Object.entries(fields).map(([name, value]) => [
         name,

@@ -47,7 +47,7 @@ describe('a file', () => {
     expect((await send(picture('x'.repeat(200_000)))).json()).toMatchObject({ code: 'PAYLOAD_TOO_LARGE' });
   });
 
-  it('is refused if a second one follows', async () => {
+  it('is refused if a second file follows', async () => {
     const answer = await send(picture('x'.repeat(90_000)), picture('y'));
     expect(answer.json()).toMatchObject({ code: 'BAD_REQUEST', msg: 'You may only send one file at a time' });
   });
@@ -64,7 +64,7 @@ describe('a file', () => {
     expect((await send(part('name="note"', 'none'))).json()).toMatchObject({ file: null, note: 'none' });
   });
 
-  it('is refused if it is cut off', async () => {
+  it('is refused if it is truncated', async () => {
     const server = await serve(upload);
     const headers = { 'content-type': 'multipart/form-data; boundary=x' };
     const half = picture('x'.repeat(500)).slice(0, 300);
@@ -72,7 +72,7 @@ describe('a file', () => {
     expect([answer.statusCode, answer.json().code]).toEqual([400, 'BAD_REQUEST']);
   });
 
-  it('does not raise the limit of other bodies', async () => {
+  it('does not raise the limit for other bodies', async () => {
     const server = await serve(upload);
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
     const payload = `note=${'x'.repeat(70_000)}`;
@@ -80,7 +80,7 @@ describe('a file', () => {
     expect(answer.json().code).toBe('PAYLOAD_TOO_LARGE');
   });
 
-  it('is refused by operations without one', async () => {
+  it('is refused by operations that take no file', async () => {
     const server = await serve(upload, { method: 'POST', path: '/plain', handle: async () => ({}) });
     const headers = { 'content-type': 'multipart/form-data; boundary=x' };
     const payload = `${picture('x')}--x--\r\n`;

@@ -26,13 +26,13 @@ describe('a path with parameters', () => {
     handle: echo,
   };
 
-  it('passes them to the operation with those of form and query string', async () => {
+  it('passes its parameters to the operation with those from form and query string', async () => {
     const server = await serve(message);
     const answer = await server.inject({ method: 'PATCH', url: '/api/v1/messages/17?topic=a%20b' });
     expect(answer.json()).toEqual({ result: 'success', msg: '', message_id: 17, topic: 'a b' });
   });
 
-  it('decodes them, an e-mail address of any allowed length among them', async () => {
+  it('decodes its parameters, including an e-mail address of any allowed length', async () => {
     const path = '/api/v1/users/{email}';
     const server = await serve({
       method: 'GET',
@@ -45,19 +45,19 @@ describe('a path with parameters', () => {
     expect(answer.json().email).toBe(email);
   });
 
-  it('counts the same names elsewhere as unknown', async () => {
+  it('treats the same names elsewhere as unknown', async () => {
     const server = await serve(message);
     const answer = await server.inject({ method: 'PATCH', url: '/api/v1/messages/17?message_id=18' });
     expect(answer.json()).toMatchObject({ message_id: 17, ignored_parameters_unsupported: ['message_id'] });
   });
 
-  it('refuses one of the wrong type by name', async () => {
+  it('rejects a parameter of the wrong type with its name', async () => {
     const server = await serve(message);
     const answer = await server.inject({ method: 'PATCH', url: '/api/v1/messages/x' });
     expect([answer.statusCode, answer.json().msg]).toEqual([400, 'Invalid message_id: must be an integer']);
   });
 
-  it('names its methods for a wrong one, and is unknown with a segment more or less', async () => {
+  it('lists its methods for a wrong method, and does not match with a segment more or less', async () => {
     const server = await serve(message, { ...message, method: 'DELETE' });
     for (const method of ['GET', 'POST', 'PUT', 'OPTIONS'] as const) {
       const answer = await server.inject({ method, url: '/api/v1/messages/17' });
@@ -69,7 +69,7 @@ describe('a path with parameters', () => {
     }
   });
 
-  it('must be declared', () => {
+  it('must have declared parameters', () => {
     const declare = () =>
       operation({
         method: 'GET',
@@ -84,7 +84,7 @@ describe('a path with parameters', () => {
     expect(declare).toThrow('GET /api/v1/messages/{message_id} declares no parameter message_id');
   });
 
-  it('join the fields of a JSON body, and win over them', async () => {
+  it('adds its parameters to a JSON body, with precedence over the body', async () => {
     const parameters = z.object({ id: z.string(), name: z.string() });
     const declared = { method: 'PUT', path: '/things/{id}', body: 'json', parameters } as const;
     const server = await serve({ ...declared, handle: echo });
@@ -94,7 +94,7 @@ describe('a path with parameters', () => {
     expect((await put('/things/7', ['a'])).json().code).toBe('BAD_REQUEST');
   });
 
-  it('may be used with PUT, and a fixed path takes precedence', async () => {
+  it('may be used with PUT, but a fixed path takes precedence', async () => {
     const user: TestOperation = {
       method: 'PUT',
       path: '/users/{id}',
@@ -134,7 +134,7 @@ describe('parameters', () => {
     return (await server.inject({ method: 'POST', url: '/edit', headers, payload })).json();
   };
 
-  it('have aliases, which are not reported as unknown', async () => {
+  it('may have aliases, which are not reported as unknown', async () => {
     expect(await post({ subject: 'lunch' })).toEqual({
       result: 'success',
       msg: '',
@@ -162,22 +162,22 @@ describe('parameters', () => {
     expect((await post({ types: '["a",1]' })).msg).toBe('Invalid types[1]: must be text');
   });
 
-  it('are treated as absent if a client sends null for an optional one', async () => {
+  it('are treated as absent if they are optional and null', async () => {
     const left = await post({ types: 'null', loud: 'null', count: 'null', members: 'null' });
     expect(left).toEqual({ result: 'success', msg: '', loud: false });
   });
 
-  it('are not duplicates if a client sends null under one of two names', async () => {
+  it('are not duplicates if one of two names is null', async () => {
     expect((await post({ number: '7', count: 'null' })).count).toBe(7);
     expect((await post({ number: 'null', count: '7' })).count).toBe(7);
     expect((await post({ number: '7', count: '7' })).code).toBe('REQUEST_CONFUSING_VAR');
   });
 
-  it('accept null if their schema does, and the word as text', async () => {
+  it('accept null if the schema allows it, and the string "null"', async () => {
     expect(await post({ place: 'null', topic: 'null' })).toMatchObject({ place: null, topic: 'null' });
   });
 
-  it('parse booleans from true and false only', async () => {
+  it('are booleans only if they are true or false', async () => {
     expect((await post({ loud: 'true' })).loud).toBe(true);
     for (const other of ['1', 'True', '"true"', '']) {
       expect((await post({ loud: other })).msg).toBe('Invalid loud: must be true or false');
@@ -187,7 +187,11 @@ describe('parameters', () => {
 
 it.each([
   ['that is not UTF-8', '/users/%ff', 'Invalid path: must be UTF-8'],
-  ['whose parameter is too long', `/users/${'x'.repeat(500)}`, 'Invalid path: a part of it is too long'],
+  [
+    'with a parameter that is too long',
+    `/users/${'x'.repeat(500)}`,
+    'Invalid path: a part of it is too long',
+  ],
 ])('a path %s is refused with a reason', async (_what, url, msg) => {
   const server = await serve({
     method: 'GET',
@@ -199,7 +203,7 @@ it.each([
   expect([answer.statusCode, answer.json()]).toEqual([400, { result: 'error', code: 'BAD_REQUEST', msg }]);
 });
 
-it('an answer may be a stream', async () => {
+it('a response may be a stream', async () => {
   const server = await serve({
     method: 'GET',
     path: '/long',
@@ -225,8 +229,8 @@ describe('a streamed list', () => {
     ['no piece', []],
     ['an empty piece', [[]]],
     ['one', [[{ id: 1 }]]],
-    ['several, empty ones among them', [[], [{ id: 1 }, { id: 2 }], [], [{ id: 3 }], []]],
-  ])('is complete with %s, and so are its unknown parameters', async (_name, all) => {
+    ['several pieces, some of them empty', [[], [{ id: 1 }, { id: 2 }], [], [{ id: 3 }], []]],
+  ])('is complete with %s, and lists unknown parameters', async (_name, all) => {
     const server = await list(async function* () {
       yield* all;
     });
@@ -243,7 +247,7 @@ describe('a streamed list', () => {
     });
   });
 
-  it('gets an error answer if its first chunk fails', async () => {
+  it('becomes an error response if its first chunk fails', async () => {
     // biome-ignore lint/correctness/useYield: it fails before that
     const server = await list(async function* () {
       throw new ProtocolError('SERVICE_UNAVAILABLE');

@@ -4,7 +4,7 @@ import { onTestFinished } from 'vitest';
 import { createMemoryLog } from '../../../../support/memory-log.js';
 import { type TestOperation, testOperation } from '../../../../support/test-operation.js';
 
-/** An app with these operations. Closed at the end of the test. */
+/** Starts an app with these operations, and closes it at the end of the test. */
 export async function serve(...operations: TestOperation[]) {
   const app = await createHttpApp({
     log: createMemoryLog().log,

@@ -8,7 +8,7 @@ beforeEach(() => {
 });
 afterEach(() => vi.restoreAllMocks());
 
-it('each actor has a number of slots, and hands them over in FIFO order', async () => {
+it('each actor has a fixed number of slots, assigned in FIFO order', async () => {
   const slots = new ActorSlots(2);
   const [one, two] = [slots.take('ada'), slots.take('ada')];
   expect(slots.take('ada')).toBeUndefined();
@@ -31,7 +31,7 @@ it('each actor has a number of slots, and hands them over in FIFO order', async 
   expect(slots.take('ada')).toBeDefined();
 });
 
-it('an actor whose pieces take more than twenty milliseconds has one slot, until shorter ones bring its slots back', async () => {
+it('an actor has one slot after pieces of more than 20 ms, until shorter pieces restore its slots', async () => {
   const slots = new ActorSlots(2);
   const [one, two] = [slots.take('ada'), slots.take('ada')];
   const [third, fourth] = [slots.wait('ada'), slots.wait('ada')];

@@ -6,8 +6,8 @@ let app: ListeningApp;
 const ada = authorization('ada');
 const crowdSize = 120;
 /**
- * Number of the crowd's requests that are sent before those of other clients: more than can start in time. The rest of
- * the crowd's requests follow.
+ * Number of the crowd's requests that precede the other clients' requests: more than can start in time. The rest of the
+ * crowd's requests follow.
  */
 const crowdBefore = 90;
 const elsewhere = '127.0.0.2';
@@ -27,14 +27,14 @@ async function connections(count: number, localAddress?: string): Promise<RawCon
   return opened;
 }
 
-/** The first status received on each connection. */
+/** Returns the first status received on each connection. */
 async function answered(crowd: readonly RawConnection[]): Promise<number[]> {
   const first = () => crowd.flatMap(({ statuses }) => statuses.slice(0, 1));
   await expect.poll(first).toHaveLength(crowd.length);
   return first();
 }
 
-/** Splits connections into groups that are small enough to be answered without refusals. */
+/** Splits connections into groups that are small enough to be served without refusals. */
 function inGroups(all: readonly RawConnection[]): RawConnection[][] {
   const size = 20;
   return Array.from({ length: Math.ceil(all.length / size) }, (_, group) =>
@@ -44,8 +44,8 @@ function inGroups(all: readonly RawConnection[]): RawConnection[][] {
 
 afterEach(() => app.close());
 
-describe('event-loop time is shared', () => {
-  it('with all unauthenticated clients of an address as one, regardless of invented credentials', async () => {
+describe('fair shares of event-loop time', () => {
+  it('treat all unauthenticated clients of an address as one, whatever credentials they invent', async () => {
     await start();
     const crowd = await connections(crowdSize, elsewhere);
     const others = await connections(5);
@@ -57,7 +57,7 @@ describe('event-loop time is shared', () => {
     expect(await answered(others)).toEqual([200, 200, 200, 200, 200]);
   });
 
-  it('with the authenticated actor of a connection, beside unauthenticated clients of the same address', async () => {
+  it('separate a connection’s authenticated actor from unauthenticated clients of its address', async () => {
     await start();
     const crowd = await connections(crowdSize);
     const known = await connections(5);
@@ -71,7 +71,7 @@ describe('event-loop time is shared', () => {
     for (const connection of known) await expect.poll(() => connection.statuses).toEqual([200, 200]);
   });
 
-  it('with the last authenticated actor of a connection', async () => {
+  it('belong to the last authenticated actor of a connection', async () => {
     await start();
     const crowd = await connections(crowdSize);
     const handedOn = await connections(5);
@@ -91,7 +91,7 @@ describe('event-loop time is shared', () => {
     for (const connection of handedOn) await expect.poll(() => connection.statuses).toEqual([200, 200, 200]);
   });
 
-  it('with the forwarded address behind a trusted proxy, not with earlier actors of the connection', async () => {
+  it('belong to the forwarded address behind a trusted proxy, not to earlier actors of the connection', async () => {
     await start({ ...small, trustedProxies: new AddressRanges(['127.0.0.0/8']) });
     const from = (address: string) => `x-forwarded-for: ${address}\r\n`;
     const crowd = await connections(crowdSize);
@@ -109,7 +109,7 @@ describe('event-loop time is shared', () => {
     await expect.poll(() => other.statuses).toEqual([200]);
   });
 
-  it('between the addresses that request health', async () => {
+  it('are split between the addresses that request health', async () => {
     await start();
     const health = request('GET /health/live');
     const crowd = await connections(300, elsewhere);
@@ -124,7 +124,7 @@ describe('event-loop time is shared', () => {
     expect(before).toBeLessThan(crowd.length / 2);
   });
 
-  it('with health apart from other requests of the same address', async () => {
+  it('separate health from other requests of the same address', async () => {
     // The default limits do not refuse the crowd's requests, so another request could wait behind all of them.
     await start({});
     const crowd = await connections(crowdSize);
@@ -151,7 +151,7 @@ it('shutdown does not wait for connections with shed requests', async () => {
   await app.closeItself();
 });
 
-it('requests that are queued at shutdown get the usual 503', async () => {
+it('requests that are queued at shutdown get a 503', async () => {
   await start({}, 600_000);
   const crowd = await connections(60);
   for (const connection of crowd) connection.send(request('GET /busy'));
@@ -167,7 +167,7 @@ it('requests that are queued at shutdown get the usual 503', async () => {
   }
 });
 
-it('shutdown waits neither for unused connections nor for those that have their last answer', async () => {
+it('shutdown waits neither for unused connections nor for connections with their last response', async () => {
   await start({}, 600_000);
   const [, held] = (await connections(2)) as [RawConnection, RawConnection];
   held.send(request('GET /held', ada));
@@ -177,7 +177,7 @@ it('shutdown waits neither for unused connections nor for those that have their 
   expect(held.text.toLowerCase()).toContain('connection: close\r\n');
 });
 
-it('a connection survives a body that is too large, if the rest of it arrives soon', async () => {
+it('a connection survives a body that is too large, if the rest of the body arrives soon', async () => {
   await start({});
   const [connection] = (await connections(1)) as [RawConnection];
   const tooLarge = `${ada}content-type: application/x-www-form-urlencoded\r\ncontent-length: 2000\r\n`;

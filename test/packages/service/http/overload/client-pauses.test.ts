@@ -6,7 +6,7 @@ beforeEach(() => {
   pauses = new ClientPauses();
 });
 
-it('pauses a client for half the duration of an act that took more than five milliseconds', () => {
+it('a client is paused for half the duration of a task that took more than 5 ms', () => {
   pauses.charge('ada', 5, 1000);
   expect(pauses.has('ada', 1000)).toBe(false);
   pauses.charge('ada', 6, 1000);
@@ -14,7 +14,7 @@ it('pauses a client for half the duration of an act that took more than five mil
   expect([pauses.has('ada', 1003), pauses.untilNext(1003)]).toEqual([false, 0]);
 });
 
-it('does not pause a client that was alone for more than a second, until another one comes', () => {
+it('a client that is alone for more than a second is not paused until another client arrives', () => {
   pauses.charge('ada', 40, 1000);
   expect(pauses.has('ada', 1000)).toBe(true);
   pauses.charge('ada', 40, 2000);

@@ -51,7 +51,7 @@ function beginMany(count: number, client: string): Permit[] {
   return Array.from({ length: count }, () => begin(client));
 }
 
-/** Number of further requests that the client may start before one is refused. */
+/** Returns the number of further requests that the client may start before a refusal. */
 function room(client: string): number {
   for (let begun = 0; begun < 1000; begun += 1) {
     try {
@@ -64,7 +64,7 @@ function room(client: string): number {
   return Number.POSITIVE_INFINITY;
 }
 
-it('there is no limit until the oldest request is late; then each client gets its fair share', () => {
+it('each client gets its fair share once the oldest request is late, and is unlimited before', () => {
   beginMany(4, 'ada');
   now = 999;
   begin('ada').release();
@@ -92,7 +92,7 @@ it('unauthenticated requests are limited to what can complete in time', () => {
   expect(refusals).toBe(1);
 });
 
-it('a request that completes in time lifts the limit for the same time again, a late one does not', () => {
+it('a request that completes in time lifts the limit again, but a late request does not', () => {
   beginMany(4, 'ada');
   const [inTime, late] = beginMany(2, 'ada') as [Permit, Permit];
   now = 1000;
@@ -125,7 +125,7 @@ it('the limit follows recent throughput, and decays after a stall', () => {
   expect(room('bob')).toBe(12);
 });
 
-it('the measured throughput decays by elapsed time, even if it is read rarely', () => {
+it('the measured throughput decays with elapsed time, even if it is read rarely', () => {
   for (const permit of beginMany(40, 'ada')) {
     permit.complete();
     permit.release();
@@ -138,7 +138,7 @@ it('the measured throughput decays by elapsed time, even if it is read rarely', 
   expect(room('ada')).toBe(Math.ceil(80 * 0.8 ** 5) - 4);
 });
 
-it('an operation that waits for others has no limit while the process is not busy', () => {
+it('a waiting operation has no limit while the process is not busy', () => {
   let isBusy = false;
   open({ waitsForOthers: true, isProcessBusy: () => isBusy });
   beginMany(4, 'ada');
@@ -148,7 +148,7 @@ it('an operation that waits for others has no limit while the process is not bus
   expect(room('ada')).toBe(0);
 });
 
-it('the time of a pause does not count', () => {
+it('the duration of a pause does not count', () => {
   const paused = Array.from({ length: 4 }, enter);
   for (const permit of paused) permit.admit('ada');
   now = 500;
@@ -162,7 +162,7 @@ it('the time of a pause does not count', () => {
   expect(room('ada')).toBe(0);
 });
 
-it('a disconnect releases the permit of a request that has not begun; a running request keeps it to its end', () => {
+it('a disconnect releases the permit of a request unless the request has begun', () => {
   const exchanges = Array.from({ length: 4 }, () => newExchange());
   const leaving = exchanges.map((exchange) => begin('ada', exchange));
   for (const exchange of exchanges) exchange.end();

@@ -26,7 +26,7 @@ function newLimiter(options: Partial<ConcurrencyLimiterOptions> = {}): Concurren
   });
 }
 
-/** Whether a new request is admitted. */
+/** Returns whether a new request is admitted. */
 function begins(limiter: ConcurrencyLimiter, client: string): boolean {
   const before = refusals;
   try {
@@ -49,7 +49,7 @@ beforeEach(() => {
 });
 
 describe('a concurrency limiter', () => {
-  it('refuses a client that has its fair share, and serves one below it', () => {
+  it('refuses a client at its fair share, and serves a client below it', () => {
     const limiter = newLimiter();
     expect(beginAll(limiter, ['ada', 'ada', 'ada', 'ada', 'ada', 'bob'])).toEqual([
       ...[true, true, true, true],
@@ -62,7 +62,7 @@ describe('a concurrency limiter', () => {
     expect(beginAll(limiter, Array<string>(20).fill('ada'))).not.toContain(false);
   });
 
-  it('limits an operation that waits for others only while the process is busy', () => {
+  it('limits a waiting operation only while the process is busy', () => {
     let isBusy = false;
     const limiter = newLimiter({ waitsForOthers: true, isProcessBusy: () => isBusy });
     expect(beginAll(limiter, Array<string>(20).fill('ada'))).not.toContain(false);
@@ -70,7 +70,7 @@ describe('a concurrency limiter', () => {
     expect(begins(limiter, 'ada')).toBe(false);
   });
 
-  it('keeps unauthenticated requests out of the shares of known clients', () => {
+  it('does not count unauthenticated requests toward the shares of known clients', () => {
     const limiter = newLimiter();
     const known = limiter.acquire(newExchange());
     for (let unknown = 1; unknown < most; unknown += 1) limiter.acquire(newExchange());
@@ -98,7 +98,7 @@ describe('a concurrency limiter', () => {
     ]);
   });
 
-  it('releases every permit and share, in any order of requests, ends and disconnects', () => {
+  it('releases every permit and share, for any order of requests, completions and disconnects', () => {
     const step = fc.record({ kind: fc.nat(6), which: fc.nat(30), client: fc.nat(3) });
     fc.assert(fc.property(fc.array(step, { maxLength: 200 }), (steps) => follow(steps)));
   });
@@ -112,7 +112,7 @@ interface Step {
 
 type State = 'entered' | 'admitted' | 'begun' | 'over';
 
-/** A request in the model. */
+/** A request of the model. */
 interface Request {
   readonly exchange: Exchange;
   readonly permit: Permit;

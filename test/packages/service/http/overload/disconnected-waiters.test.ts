@@ -10,7 +10,7 @@ function exchangeOf(actor: string): Exchange {
   return Object.assign(exchange, { actor, clientKey: actor });
 }
 
-it('a request that waits for a slot of its actor ends with its client, and passes the slot on', async () => {
+it('a request that waits for a slot ends when its client disconnects, without taking the slot', async () => {
   const scheduler = new RequestScheduler({
     limits: { backlogMilliseconds: 60_000, minimumBacklog: 32 },
     maximumPiecesPerActor: 1,

@@ -40,7 +40,7 @@ function runTick(): void {
   for (const task of immediates.splice(0)) task();
 }
 
-/** A scheduler that does not pause Ada, because no other client has run for a second. */
+/** Creates a scheduler that does not pause Ada, because no other client has run for a second. */
 function schedulerOfOne(limits: SchedulerLimits): FairScheduler {
   const scheduler = new FairScheduler(limits);
   scheduler.schedule(() => undefined, { isPipelined: false, client: 'ada' });
@@ -86,7 +86,7 @@ it('a tick has at most 256 tasks', () => {
 
 const counts = () => [begun.length, refused.length];
 
-it('expired requests are refused, oldest first, eight per task, until few are queued', () => {
+it('expired requests are refused until few are queued: oldest first, eight per task', () => {
   const scheduler = schedulerOfOne({ backlogMilliseconds: 100, minimumBacklog: 4 });
   beginMany(scheduler, 40, 10, true);
   now += 100;
@@ -105,7 +105,7 @@ it('expired requests are refused, oldest first, eight per task, until few are qu
   expect(counts()).toEqual([8, 32]);
 });
 
-/** A scheduler with `left` queued tasks of Ada and a measured pace of `milliseconds` per task. */
+/** Creates a scheduler with `left` queued tasks of Ada and a measured pace of `milliseconds` per task. */
 function slowQueue(left: number, milliseconds = 10): FairScheduler {
   const scheduler = schedulerOfOne({ backlogMilliseconds: 200, minimumBacklog: 4 });
   const perTick = Math.max(1, 10 / milliseconds);
@@ -126,7 +126,7 @@ const beginBob = (scheduler: FairScheduler) =>
     refuse: () => void refused.push('bob'),
   });
 
-it('a request is refused at once if more of its client’s requests precede it than begin in half of the time', () => {
+it('a request is refused immediately if too many of its client’s requests precede it', () => {
   const scheduler = slowQueue(7);
   beginMany(scheduler, 20, 10, true);
   expect(20 - refused.length).toBeGreaterThanOrEqual(3);
@@ -137,14 +137,14 @@ it('a request is refused at once if more of its client’s requests precede it t
   expect(begun).toContain('bob');
 });
 
-it('the estimate counts the requests of the other clients in the rotation', () => {
+it('the estimated wait includes the requests of the other clients in the rotation', () => {
   const scheduler = slowQueue(9);
   for (let count = 0; count < 2; count += 1) beginBob(scheduler);
   beginMany(scheduler, 1, 10, true);
   expect(refused).toEqual(['1']);
 });
 
-it('nothing is refused at once while few are queued, even if they are slow', () => {
+it('no request is refused immediately while few requests are queued, even if they are slow', () => {
   const scheduler = slowQueue(4, 1000);
   beginMany(scheduler, 1, 1000, true);
   expect(refused).toEqual([]);
@@ -187,7 +187,7 @@ function refuseFor(scheduler: FairScheduler, milliseconds: number, perMillisecon
   return [refused.length, begun.length];
 }
 
-it('in a poll phase full of refusals, one task begins per 32 refusals, and ticks end early', () => {
+it('one task begins per 32 refusals in a poll phase full of refusals, and ticks end early', () => {
   const scheduler = slowQueue(160, 1);
   let ended = 0;
   atEndOfTick(() => {
@@ -205,7 +205,7 @@ it('a task that takes longer than the poll limit is not begun once per refusal',
   expect(refuseFor(scheduler, 200, 1)).toEqual([200, 9]);
 });
 
-it('a client whose task takes long is skipped for half of that time, and others are not', () => {
+it('a client with a long task is skipped for half of the task’s duration, and others are not', () => {
   const scheduler = new FairScheduler(patient);
   beginMany(scheduler, 3, 40);
   runTick();
@@ -222,7 +222,7 @@ it('a client whose task takes long is skipped for half of that time, and others 
   expect(begun).toEqual(['1', 'bob', '2']);
 });
 
-it('no client is skipped for work of others, such as a batch at the end of its tick', () => {
+it('no client is skipped for the work of others, such as a batch at the end of its tick', () => {
   const scheduler = new FairScheduler(patient);
   beginMany(scheduler, 1, 1);
   atEndOfTick(() => {
@@ -234,7 +234,7 @@ it('no client is skipped for work of others, such as a batch at the end of its t
   expect(begun).toEqual(['1', '1']);
 });
 
-it('a client is skipped for at most fifty milliseconds', () => {
+it('a client is skipped for at most 50 ms', () => {
   const scheduler = new FairScheduler(patient);
   beginMany(scheduler, 2, 5000);
   for (let tick = 0; tick < 3; tick += 1) runTick();

@@ -5,7 +5,7 @@ import { capacityPerMillisecond, SimulatedProcess } from './simulated-process.js
 const milliseconds = 8000;
 const connections = 3000;
 
-/** Answered requests as a fraction of the capacity. */
+/** Returns the completed requests as a fraction of the capacity. */
 function answeredPart(process: SimulatedProcess, availablePart: number): number {
   return process.answered / (capacityPerMillisecond * availablePart * milliseconds);
 }
@@ -18,7 +18,7 @@ describe('the fair scheduler under overload', () => {
     expect(shareOf(process.refusedAfter, 0.99)).toBeLessThan(10);
   });
 
-  // At nine times the load, or with a tenth of a CPU, refusals by themselves take more time than is available.
+  // At nine times the load, or with a tenth of a CPU, refusals alone take more time than is available.
   for (const [part, times, stall] of [
     [1, 9, 0],
     [0.5, 9, 0],

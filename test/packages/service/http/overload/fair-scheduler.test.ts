@@ -62,7 +62,7 @@ describe('the fair scheduler', () => {
     expect(order.slice(6)).toEqual(['b3', 'a5', 'b4']);
   });
 
-  it('begins one poll in four tasks while other requests wait, and all of them otherwise', async () => {
+  it('begins one poll in four tasks while other requests wait, and all polls otherwise', async () => {
     const scheduler = new FairScheduler(patient);
     const order: string[] = [];
     const begin = (name: string, isPoll: boolean) =>
@@ -103,7 +103,7 @@ describe('the fair scheduler', () => {
     expect(order).toEqual(['a1', 'b1', 'a2', 'b2', 'a3', 'a4']);
   });
 
-  it('refuses expired requests of a busy client only', async () => {
+  it('refuses only the expired requests of a busy client', async () => {
     const scheduler = new FairScheduler({ backlogMilliseconds: 200, minimumBacklog: 4 });
     const begun: string[] = [];
     const refused: string[] = [];
@@ -120,11 +120,11 @@ describe('the fair scheduler', () => {
     while (begun.length + refused.length < 510) await wait();
     expect(begun.filter((client) => client !== 'ada')).toHaveLength(10);
     expect(refused.every((client) => client === 'ada')).toBe(true);
-    // About 100 requests begin within 200 ms, and a few more while the rest are refused.
+    // About 100 requests begin within 200 ms, and a few more while the others are refused.
     expect(begun.length).toBeLessThan(200);
   });
 
-  it('refuses at once the requests that a client queues beyond those that can begin in time, and only for that client', async () => {
+  it('immediately refuses a client’s requests that cannot begin in time, and only this client’s', async () => {
     const scheduler = new FairScheduler({ backlogMilliseconds: 4000, minimumBacklog: 4 });
     let begun = 0;
     let isTried = false;
@@ -147,7 +147,7 @@ describe('the fair scheduler', () => {
     isTried = true;
   });
 
-  it('refuses neither while few are queued, nor without a refuse callback', async () => {
+  it('refuses no request while few are queued, or without a refuse callback', async () => {
     const scheduler = new FairScheduler({ backlogMilliseconds: 0, minimumBacklog: 4 });
     let begun = 0;
     let refused = 0;

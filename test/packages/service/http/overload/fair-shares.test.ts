@@ -21,7 +21,7 @@ function remove(client: string, count: number): void {
   for (let removed = 0; removed < count; removed += 1) shares.remove(client);
 }
 
-it('every client has room below the limit, and up to its fair share above it', () => {
+it('every client has room below the limit, or up to its fair share above the limit', () => {
   shares.add('bob');
   expect([fill('ada'), shares.count]).toEqual([5, 6]);
   expect([fill('bob'), fill('bob'), fill('ada'), shares.count]).toEqual([2, 0, 0, 8]);
@@ -33,7 +33,7 @@ it('a client whose fair share is less than one has no room', () => {
   expect(fill('g')).toBe(0);
 });
 
-it('a released unit is free again, and a client without units does not count', () => {
+it('a released unit is available again, and a client without units does not count', () => {
   expect([fill('ada'), fill('bob')]).toEqual([6, 3]);
   remove('bob', 1);
   expect([shares.count, fill('carol'), shares.count]).toEqual([8, 2, 10]);

@@ -53,7 +53,7 @@ describe('requests in flight', () => {
     expect(await refusals('requests')).toBe(1);
   });
 
-  it('are answered early when a newer one of the same actor and lane takes their slot', async () => {
+  it('complete early when a newer request of the same actor and lane takes their slot', async () => {
     await start({ maximumRequestsInFlight: 1 });
     const sent: RawConnection[] = [];
     for (const count of [1, 2, 3]) {
@@ -93,7 +93,7 @@ describe('request bodies', () => {
     expect([await refusals('actor-body-bytes'), await refusals('body-bytes')]).toEqual([1, 1]);
   });
 
-  it('above the limit are accepted alone, and block only other bodies', async () => {
+  it('above the limit are accepted one at a time, and block only other bodies', async () => {
     await start({ maximumBodyBytesInFlight: 500 });
     const half = (who: string, length: number) =>
       send(request('POST /body', `${who}content-length: ${length}\r\n`, 'x'));
@@ -112,7 +112,7 @@ describe('request bodies', () => {
     await expect.poll(() => app.counts()).toEqual([1, 1, 1000]);
   });
 
-  it('count their bytes for unauthenticated clients, and take a slot once they are complete', async () => {
+  it('from unauthenticated clients count their bytes, and take a slot once they are complete', async () => {
     await start();
     const connection = await send(request('POST /anybody', `${form}content-length: 2\r\n`, 'a'));
     await expect.poll(() => app.counts()).toEqual([1, 0, 2]);
@@ -121,7 +121,7 @@ describe('request bodies', () => {
     await expect.poll(() => app.counts()).toEqual([1, 0, 0]);
   });
 
-  it('get a sixteenth of the bytes per unauthenticated address, and a quarter in total', async () => {
+  it('from unauthenticated clients get a sixteenth of the bytes per address, and a quarter in total', async () => {
     await start({ maximumBodyBytesInFlight: 16_000 });
     const half = async (path: string, bytes: number, from: number) =>
       (await app.connect(`127.0.0.${from}`)).send(
@@ -141,7 +141,7 @@ describe('request bodies', () => {
     await expect.poll(() => app.counts()).toEqual([7, 1, 4600]);
   });
 
-  it('are counted if a client aborts them, and are not logged as errors', async () => {
+  it('are counted if the client aborts them, and are not logged as errors', async () => {
     await start();
     const headers = [
       `${form}content-length: 9\r\n`,
@@ -217,8 +217,8 @@ const steps: Step[] = [
   'reset',
 ];
 
-describe('connections in any order of events', () => {
-  it('release everything at their end', async () => {
+describe('connections, for any order of events', () => {
+  it('release all slots and bytes at their end', async () => {
     await start({ maximumRequestsInFlight: 6, maximumRequestsPerActor: 4, maximumConnections: 8 });
     const step = fc.record({ at: fc.nat(9), step: fc.constantFrom(...steps), settles: fc.boolean() });
     await fc.assert(
@@ -247,7 +247,7 @@ describe('connections in any order of events', () => {
   }
 });
 
-it('an injected request holds its slot until it is answered', async () => {
+it('an injected request holds its slot until its response', async () => {
   await start();
   const metrics = new Metrics();
   const operation = testOperation({ method: 'GET', path: '/one', handle: async () => ({}) });

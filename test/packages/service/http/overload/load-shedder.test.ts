@@ -19,7 +19,7 @@ beforeEach(() => {
 });
 afterEach(() => void vi.useRealTimers());
 
-it('a shed request gets 503 with Retry-After, unless its client has disconnected', () => {
+it('a shed request gets a 503 with Retry-After, unless its client has disconnected', () => {
   const { response } = refuse();
   expect([response.statusCode, response.writableEnded, reasons]).toEqual([503, true, ['overload']]);
   const gone = newExchange();
@@ -28,7 +28,7 @@ it('a shed request gets 503 with Retry-After, unless its client has disconnected
   expect([gone.response.headersSent, reasons]).toEqual([false, ['overload']]);
 });
 
-it('its connection is kept alive, except while the server closes', () => {
+it('the connection of a shed request is kept alive, except while the server closes', () => {
   expect(refuse().response.shouldKeepAlive).toBe(true);
   closing.abort();
   expect(refuse().response.shouldKeepAlive).toBe(false);

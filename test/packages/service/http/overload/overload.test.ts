@@ -5,7 +5,7 @@ import { authorization, ListeningApp, type RawConnection, request } from '../lis
 let app: ListeningApp;
 const ada = authorization('ada');
 const bob = authorization('bob');
-// Every answer is late.
+// Limits with which every response is late.
 const small = { backlogMilliseconds: 0, minimumBacklog: 4 };
 
 async function start(limits: Partial<HttpLimits> = small): Promise<void> {
@@ -32,7 +32,7 @@ const refusals = () => app.metric('waxwing_http_refusals_total', '{reason="overl
 afterEach(() => app.close());
 
 describe('an overloaded operation', () => {
-  it('refuses the client with the most requests, and serves others meanwhile', async () => {
+  it('refuses the client with the most requests, and serves other clients', async () => {
     await start();
     const held = await hold(4, ada);
     const refused = await send(request('GET /held', ada));
@@ -72,7 +72,7 @@ describe('an overloaded operation', () => {
     expect(app.handled).toBe(0);
   });
 
-  it('is an operation that completes nothing in time, not one with some slow answers', async () => {
+  it('completes nothing in time: some slow responses are no overload', async () => {
     await start({ backlogMilliseconds: 60_000, minimumBacklog: 1 });
     await hold(10, ada);
     expect(await refusals()).toBe(0);
@@ -87,7 +87,7 @@ describe('an overloaded operation', () => {
     expect(await refusals()).toBe(0);
   });
 
-  it('refuses requests that arrive together and wait too long, but no long polls', async () => {
+  it('refuses requests that arrive together and wait too long, except long polls', async () => {
     await start();
     const clients = 60;
     const connections = await Promise.all(Array.from({ length: clients * 2 }, () => app.connect()));
@@ -127,7 +127,7 @@ describe('an overloaded operation', () => {
     await expect.poll(() => app.held).toHaveLength(5);
   });
 
-  it('counts a 4xx as completed, and an error of its own not', async () => {
+  it('counts a 4xx as completed, but not its own errors', async () => {
     const backlogMilliseconds = 1500;
     await start({ backlogMilliseconds, minimumBacklog: 4 });
     await hold(4, ada);
@@ -144,7 +144,7 @@ describe('an overloaded operation', () => {
     await hold(1, ada);
   });
 
-  it('refuses expired requests but not health, and logs them in one line', async () => {
+  it('refuses expired requests except health, and logs them in one line', async () => {
     await start({ backlogMilliseconds: 20, minimumBacklog: 4 });
     const crowd: RawConnection[] = [];
     for (let count = 0; count < 60; count += 1) crowd.push(await app.connect());
@@ -163,7 +163,7 @@ describe('an overloaded operation', () => {
     expect(warnings()).toHaveLength(1);
   });
 
-  it('answers or refuses each of many pipelined requests', async () => {
+  it('completes or refuses each of many pipelined requests', async () => {
     await start({ backlogMilliseconds: 20, minimumBacklog: 4 });
     const crowd: RawConnection[] = [];
     for (let count = 0; count < 12; count += 1) crowd.push(await app.connect());

@@ -13,11 +13,12 @@ const bob = authorization('bob');
 const streams = 30;
 const chunksOfList = 8;
 
-/** Chunks of `GET /list`, in order of creation. */
+/** State of the chunks of `GET /list`. */
 interface Work {
   made: number;
   /**
-   * Functions that let streams continue. Each stream waits after its first chunk. `undefined` if streams do not wait.
+   * Functions that let streams continue after their first chunk, in order of creation. `undefined` if streams do not
+   * wait.
    */
   readonly waiting: (() => void)[] | undefined;
 }
@@ -28,7 +29,7 @@ function keepBusy(milliseconds: number): void {
 }
 
 async function authenticate(head: RequestHead): Promise<void> {
-  // Asynchronous like a database query: the code after it runs in a later tick than the request.
+  // Asynchronous like a database query: the following code runs in a later tick than the request.
   await new Promise((resolve) => setImmediate(resolve));
   head.setActor(head.basicCredentials().username);
 }
@@ -110,7 +111,7 @@ async function start(work: Work, limits: Partial<HttpLimits> = {}, handlersPerAc
 const isAnswered = ({ text }: RawConnection) => text.includes('\r\n0\r\n\r\n');
 
 describe('a piece of work', () => {
-  it('is done in ticks of the client of a streamed answer, however many it streams at once', async () => {
+  it('runs in the ticks of a streamed response’s client, however many responses the client streams', async () => {
     const work: Work = { made: 0, waiting: undefined };
     const { send, sendAll } = await start(work);
     let most = 0;
@@ -147,7 +148,7 @@ describe('a piece of work', () => {
     expect(work.made).toBeLessThanOrEqual(2);
   });
 
-  it('counts for the limit of the operation until the end of a streamed answer', async () => {
+  it('counts toward the limit of the operation until the end of a streamed response', async () => {
     const work: Work = { made: 0, waiting: [] };
     const { send } = await start(work, { backlogMilliseconds: 0, minimumBacklog: 4 });
     for (let count = 1; count <= 4; count += 1) {
@@ -160,7 +161,7 @@ describe('a piece of work', () => {
     await expect.poll(() => elsewhere.statuses).toEqual([200]);
   });
 
-  it('waits for a free slot of its actor, unless it is a poll; other actors do not wait', async () => {
+  it('waits for a free slot of its actor, unless it is a poll', async () => {
     const work: Work = { made: 0, waiting: [] };
     const { send, sendAll } = await start(work, {}, 2);
     const sent = await sendAll(4, '/held', ada);
@@ -183,7 +184,7 @@ describe('a piece of work', () => {
     await expect.poll(endAll).toEqual([200]);
   });
 
-  it('waits for a free slot of its actor, if it belongs to a poll; others do not wait', async () => {
+  it('waits for a free slot of its actor if it belongs to a poll, and does not delay others', async () => {
     const work: Work = { made: 0, waiting: [] };
     const { send, sendAll } = await start(work, {}, 2);
     const sent = await sendAll(4, '/reading-poll', ada);
@@ -197,7 +198,7 @@ describe('a piece of work', () => {
     await expect.poll(endAll).toEqual([200, 200, 200, 200]);
   });
 
-  it('is refused if it would wait for too long, before anything is answered', async () => {
+  it('is refused before the response begins if it would wait for too long', async () => {
     const { sendAll, metrics } = await start(
       { made: 0, waiting: undefined },
       { backlogMilliseconds: 100, minimumBacklog: 4 },

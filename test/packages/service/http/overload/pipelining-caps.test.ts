@@ -9,7 +9,7 @@ const withoutBody = withHeaders({});
 const withBody = (bytes: number) => withHeaders({ 'content-length': String(bytes) });
 const chunked = withHeaders({ 'transfer-encoding': 'chunked' });
 
-/** Room for 30 pipelined requests, and 100 KiB of their bodies. */
+/** Creates caps with room for 30 pipelined requests, and 100 KiB of their bodies. */
 const roomFor30 = () =>
   new PipeliningCaps({ maximumRequestsInFlight: 300, maximumBodyBytesInFlight: 1000 * kibibyte });
 
@@ -39,7 +39,7 @@ describe('pipelined requests', () => {
     expect(caps.hasRoom(withBody(40 * kibibyte + 1), 0)).toBe(true);
   });
 
-  it('always fit without a body, and with one if it is the only one', () => {
+  it('always fit without a body, or with the only body', () => {
     const small = new PipeliningCaps({ maximumRequestsInFlight: 300, maximumBodyBytesInFlight: 10 });
     expect(small.hasRoom(withBody(60 * kibibyte), 0)).toBe(true);
     small.add(withBody(60 * kibibyte));
@@ -47,7 +47,7 @@ describe('pipelined requests', () => {
     expect(small.hasRoom(withBody(1), 0)).toBe(false);
   });
 
-  it('count the bytes that are read ahead: at most 64 KiB, which a chunked body always counts', () => {
+  it('count the bytes that are read ahead: at most 64 KiB, and always 64 KiB for a chunked body', () => {
     const caps = roomFor30();
     caps.add(withBody(10));
     expect(caps.bodyBytes).toBe(10);

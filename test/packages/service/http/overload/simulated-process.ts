@@ -15,7 +15,7 @@ export interface SimulatedLoad {
 }
 
 export interface SimulatedProcessOptions {
-  /** The fraction of a CPU that the process gets. */
+  /** Fraction of a CPU that the process gets. */
   readonly part: number;
   /** Milliseconds per second without CPU time. */
   readonly stall?: number;
@@ -43,7 +43,7 @@ export class SimulatedProcess {
     this.#scheduler = new FairScheduler({ backlogMilliseconds: 300, minimumBacklog: 32 });
   }
 
-  /** Runs the process under a load for this long. */
+  /** Runs the process under a load for `milliseconds`. */
   run(milliseconds: number, load: SimulatedLoad): void {
     const restore = this.#replaceGlobals();
     try {

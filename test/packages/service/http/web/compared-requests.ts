@@ -8,7 +8,7 @@ import { testOperation } from '../../../../support/test-operation.js';
 
 export const path = '/api/v1/thing';
 const schema = z.object({ name: z.string(), count: z.string().regex(/^\d+$/, 'must be digits').optional() });
-/** The requests that handlers received, and how their signals ended. */
+/** Requests that handlers received, and how their signals ended. */
 export const seen: unknown[] = [];
 
 async function* chunks() {
@@ -112,13 +112,13 @@ export const thing = (body: string | Buffer, type: string | undefined = form, mo
 
 export const requests: Readonly<Record<string, Asked>> = {
   'a form': thing('name=Bj%C3%B6rn+B&count=3'),
-  'parameters in form and query': { ...thing('name=a'), path: `${path}?count=4&other=1` },
+  'parameters in a form and the query': { ...thing('name=a'), path: `${path}?count=4&other=1` },
   'a form in another charset': thing(Buffer.from('name=\xf6', 'latin1'), `${form}; charset=latin1`),
   'a form in an unknown charset': thing('name=a', `${form}; charset=klingon`),
   'a form that is not UTF-8': thing('name=%ff'),
   'a multipart form': thing(multipart('Zoë'), boundary),
   'a malformed multipart form': thing('--x\r\nnonsense', boundary),
-  'JSON where a form is due': thing('{"name":"a"}', 'application/json'),
+  'JSON instead of a form': thing('{"name":"a"}', 'application/json'),
   'a body of another type': thing('<name>', 'text/xml'),
   'a body without a type': thing('name=a', ''),
   'a compressed body': thing('name=a', form, { 'content-encoding': 'gzip' }),
@@ -133,7 +133,7 @@ export const requests: Readonly<Record<string, Asked>> = {
   'another scheme': { method: 'POST', path, headers: { authorization: 'Bearer x' }, body: 'name=a' },
   'an escaped parameter in the path': { method: 'DELETE', path: `${path}/a%2Fb%20%C3%A9%` },
   'a parameter in the path that is not UTF-8': { method: 'DELETE', path: `${path}/a%ff` },
-  'an escaped letter of the path': { path: '/api/v1/unch%61nged' },
+  'an escaped letter in the path': { path: '/api/v1/unch%61nged' },
   'JSON with a 64-bit integer': {
     method: 'POST',
     path: '/api/v1/json',
@@ -146,18 +146,18 @@ export const requests: Readonly<Record<string, Asked>> = {
     headers: { 'content-type': 'application/json; charset=utf-8' },
     body: '{',
   },
-  'a form where JSON is due': { ...thing('a=1'), path: '/api/v1/json' },
+  'a form instead of JSON': { ...thing('a=1'), path: '/api/v1/json' },
   'an unexpected error': { path: '/api/v1/broken' },
   'an overload': { path: '/api/v1/full' },
-  'an answer that is unchanged': { path: '/api/v1/unchanged', headers: { 'if-none-match': '"1"' } },
+  'an unchanged response': { path: '/api/v1/unchanged', headers: { 'if-none-match': '"1"' } },
   'a list': { path: '/api/v1/list?ignored=1' },
-  'the head of an answer': { method: 'HEAD', path: '/api/v1/unchanged' },
+  'the head of a response': { method: 'HEAD', path: '/api/v1/unchanged' },
   'the head of an error': { method: 'HEAD', path: '/api/v1/full' },
   'another method': { method: 'PUT', path },
   'an unknown path': { path: '/api/v1/nothing' },
 };
 
-/** Requests that a Fastify host answers itself, because its router does not find their path. */
+/** Requests that a Fastify host handles itself, because its router does not find their path. */
 export const answeredByHost = [
   'an unknown path',
   'an escaped parameter in the path',
@@ -166,7 +166,7 @@ export const answeredByHost = [
 
 const comparedHeaders = ['allow', 'cache-control', 'content-type', 'etag', 'retry-after', 'www-authenticate'];
 
-/** Sends a request over a socket, and reads the whole answer. */
+/** Sends a request over a socket, and reads the whole response. */
 export async function answerAt(
   server: Server,
   { method = 'GET', path: asked = '/', headers = {}, body }: Asked,

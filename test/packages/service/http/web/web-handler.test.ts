@@ -35,12 +35,12 @@ async function listen(listener: RequestListener): Promise<Server> {
   return server;
 }
 
-describe('operations that a host serves', () => {
+describe('operations mounted in a host', () => {
   let app: FastifyInstance;
   let plain: Server;
   let host: FastifyInstance;
   const listener = toNodeListener(handler, logged.log);
-  /** Calls to the host's hooks with their URLs, to check which hooks see requests to our routes. */
+  /** Calls to the host's hooks with their URLs, which show which hooks see requests to our routes. */
   const hooked: string[] = [];
 
   beforeAll(async () => {
@@ -60,7 +60,7 @@ describe('operations that a host serves', () => {
     await Promise.all([app.close(), host.close(), once(plain, 'close')]);
   });
 
-  it.each(Object.entries(requests))('answer %s as an HTTP app of ours does', async (name, asked) => {
+  it.each(Object.entries(requests))('respond to %s like our HTTP app', async (name, asked) => {
     const expected = await answerAt(app.server, asked);
     expect(await answerAt(plain, asked)).toEqual(expected);
     if (!answeredByHost.includes(name)) expect(await answerAt(host.server, asked)).toEqual(expected);
@@ -101,7 +101,7 @@ describe('operations that a host serves', () => {
     expect((await answerAt(plain, { method: 'TRACE', path })).status).toBe(400);
   });
 
-  it('say where to mount them if another middleware has read the body', async () => {
+  it('report where to mount them if another middleware has read the body', async () => {
     const server = await listen(async (request, response) => {
       for await (const chunk of request) seen.push(chunk);
       listener(request, response);
@@ -142,11 +142,11 @@ describe('operations that a host serves', () => {
 });
 
 describe('a web handler', () => {
-  it('is undefined for other paths, so that the host answers them', async () => {
+  it('returns undefined for other paths, so that the host handles them', async () => {
     expect(await get('/other')).toBeUndefined();
   });
 
-  it('authenticates by the headers, before it reads any of the body', async () => {
+  it('authenticates before it reads any of the body', async () => {
     let pulled = false;
     const body = new ReadableStream(
       {
@@ -162,7 +162,7 @@ describe('a web handler', () => {
     expect(pulled).toBe(false);
   });
 
-  it('ends a long poll for a newer one of the same actor and lane, and all when it closes', async () => {
+  it('ends a long poll for a newer poll of the same actor and lane, and all polls when it closes', async () => {
     seen.length = 0;
     const first = get('/api/v1/wait?as=a');
     await expect.poll(() => seen).toEqual(['waiting']);
