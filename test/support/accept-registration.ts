@@ -14,6 +14,6 @@ export async function acceptRegistration(
   now: number,
 ): Promise<Acceptance> {
   const [acceptance] = await acceptRegistrations(transaction, [{ userId, registration }], now);
-  if (acceptance === undefined) throw new Error('there was no answer');
+  if (acceptance === undefined) throw new Error('the registration got no response');
   return acceptance;
 }

@@ -1,9 +1,12 @@
 import type { Fetch } from '@waxwing/client';
 
-/** A feature level at which phones register in the older generation. */
+/** Feature level at which phones register in the older generation. */
 export const olderLevel = 431;
 
-/** A `fetch` for phones that replaces the feature level in the server's answers. `undefined` keeps the server's own. */
+/**
+ * Returns a `fetch` for phones that replaces the feature level in the server's responses unless `level` returns
+ * `undefined`.
+ */
 export function announcing(level: () => number | undefined, inner: Fetch = fetch): Fetch {
   return async (url, init) => {
     const answer = await inner(url, init);

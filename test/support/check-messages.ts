@@ -2,8 +2,9 @@ import type { Kysely } from 'kysely';
 import type { ServerTables } from '#server/tables.js';
 
 /**
- * Checks that all rows about messages are consistent. Returns one sentence per problem. Covers messages and their
- * histories, topics and their folded names, copies and references without a message, and each channel's first message.
+ * Checks that all rows related to messages are consistent, and returns one sentence per problem. Covers messages and
+ * their histories, topics and their case-folded names, copies and references without a message, and each channel's
+ * first message.
  */
 export async function messageProblems(db: Kysely<ServerTables>): Promise<string[]> {
   const messages = await db.selectFrom('messages').selectAll().orderBy('id').execute();
@@ -19,18 +20,21 @@ export async function messageProblems(db: Kysely<ServerTables>): Promise<string[
     ['reference', references],
   ] as const) {
     for (const { message_id } of rows)
-      if (!known.has(message_id)) problems.push(`there is an ${what} of the missing message ${message_id}`);
+      if (!known.has(message_id))
+        problems.push(`the ${what} of message ${message_id} exists, but not the message`);
   }
   for (const message of messages) {
     const own = edits.filter(({ message_id }) => message_id === message.id);
     problems.push(...historyProblems(message, own).map((problem) => `message ${message.id}: ${problem}`));
     if (message.topic_lower !== message.topic.toLowerCase())
-      problems.push(`message ${message.id}: its topic is not found by its name`);
+      problems.push(`message ${message.id}: its case-folded topic does not match its topic`);
   }
   for (const { id, first_message_id } of channels) {
     const first = messages.find(({ channel_id }) => channel_id === id)?.id ?? null;
     if (first !== first_message_id)
-      problems.push(`channel ${id} begins with ${first} and says ${first_message_id}`);
+      problems.push(
+        `channel ${id} begins with message ${first}, but stores ${first_message_id} as its first`,
+      );
   }
   return problems;
 }
@@ -46,19 +50,23 @@ function historyProblems(message: Row, newestFirst: readonly EditRow[]): string[
   const problems: string[] = [];
   let { topic, channel_id: channelId, content } = message;
   for (const edit of newestFirst) {
-    if (edit.topic !== null && edit.topic !== topic) problems.push(`went to ${edit.topic}, is in ${topic}`);
+    if (edit.topic !== null && edit.topic !== topic)
+      problems.push(`an edit moved it to ${edit.topic}, but it is in ${topic}`);
     if (edit.channel_id !== null && edit.channel_id !== channelId)
-      problems.push(`went to channel ${edit.channel_id}, is in ${channelId}`);
-    if ((edit.topic === null) !== (edit.prev_topic === null)) problems.push('has half a change of topic');
-    if (edit.topic !== null && edit.topic === edit.prev_topic) problems.push('has a change that is none');
+      problems.push(`an edit moved it to channel ${edit.channel_id}, but it is in ${channelId}`);
+    if ((edit.topic === null) !== (edit.prev_topic === null))
+      problems.push('an edit has only one of topic and prev_topic');
+    if (edit.topic !== null && edit.topic === edit.prev_topic)
+      problems.push('an edit changes its topic to the same topic');
     if (edit.prev_content === null && edit.prev_topic === null && edit.prev_channel_id === null)
-      problems.push('has an edit that changed nothing');
+      problems.push('an edit changed nothing');
     topic = edit.prev_topic ?? topic;
     channelId = edit.prev_channel_id ?? channelId;
     content = edit.prev_content ?? content;
   }
   const lastEdit = newestFirst.find(({ prev_content }) => prev_content !== null);
-  if ((lastEdit?.edited_at ?? null) !== message.last_edited_at) problems.push('was edited at another time');
-  if (content.length === 0) problems.push('began as nothing');
+  if ((lastEdit?.edited_at ?? null) !== message.last_edited_at)
+    problems.push('last_edited_at is not the time of its last edit');
+  if (content.length === 0) problems.push('its first version is empty');
   return problems;
 }

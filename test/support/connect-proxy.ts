@@ -8,7 +8,7 @@ interface Tunnel {
   readonly credentials: string | undefined;
 }
 
-/** A loopback proxy that tunnels for clients that send any credentials, and refuses all others with 407. */
+/** A loopback proxy that tunnels for clients with any credentials. Refuses clients without credentials with 407. */
 export async function startConnectProxy() {
   const tunnels: Tunnel[] = [];
   const sockets = new Set<Socket>();

@@ -30,13 +30,13 @@ export interface Delivery {
   readonly vendor: 'fcm' | 'apns';
   readonly headers: Record<string, string>;
   readonly body: unknown;
-  /** The body's exact text. In `body`, 64-bit numbers are rounded. */
+  /** The body's exact text. In `body`, large integers are rounded to doubles. */
   readonly text: string;
 }
 
 /**
- * Relay and server as real processes with their own databases, and the vendors' stand-ins in the test's process. Relay
- * and server can each be stopped and restarted on the same data and port.
+ * Relay and server as real processes with their own databases, and stand-ins for the vendors in the test's process.
+ * Relay and server can be stopped and restarted separately, each on the same data and port.
  */
 export class Constellation {
   readonly dir: string;
@@ -61,7 +61,7 @@ export class Constellation {
     this.bouncerPublicKey = parts.bouncerPublicKey;
   }
 
-  /** Provisions everything with the CLI commands of operators and admins. Does not start the relay or the server. */
+  /** Provisions everything with operators' and admins' CLI commands, without starting the relay or the server. */
   static async create(
     extra: { relay?: Record<string, string>; server?: Record<string, string> } = {},
   ): Promise<Constellation> {
@@ -111,7 +111,7 @@ export class Constellation {
     return server.readyAt(`http://127.0.0.1:${env.SERVER_PORT ?? this.serverEnv.SERVER_PORT}/health/ready`);
   }
 
-  /** The output of all relays and servers so far. */
+  /** The combined output so far of all relays and servers. */
   get output(): string {
     return [...this.#processes].map(({ output }) => output).join('');
   }
@@ -132,7 +132,10 @@ export class Constellation {
     return spawned;
   }
 
-  /** Adds another server to the relay, which must not be running. The test plays the server: no process runs. */
+  /**
+   * Adds another server to the relay, which must not be running. The test acts as this server, so no process is
+   * started.
+   */
   async addRelayServer(): Promise<{ readonly realmUuid: string; readonly authorization: string }> {
     const realmUuid = randomUUID();
     const args = ['servers', 'add', '--realm', realmUuid];
@@ -149,9 +152,7 @@ export class Constellation {
     return runJsonCommand('waxwing-server', args, { env: this.serverEnv });
   }
 
-  /**
-   * A user's phone. It uses the protocol generation that the server announces, or the one that matches `featureLevel`.
-   */
+  /** A user's phone. Uses the protocol generation that the server announces, or that of `featureLevel` if given. */
   async phone(
     user: ConstellationUser,
     token: PushToken,
@@ -187,7 +188,7 @@ export class Constellation {
     return { status: response.status, text: await response.text() };
   }
 
-  /** Returns the vendors' deliveries for a token. Waits for the first one. */
+  /** Waits for the first delivery to a token, and returns all of its deliveries. */
   async deliveriesTo(token: string): Promise<Delivery[]> {
     for (;;) {
       const response = await fetch(`${this.vendors.urls.http}/deliveries?token=${encodeURIComponent(token)}`);
@@ -198,7 +199,7 @@ export class Constellation {
     }
   }
 
-  /** Kills all relays and servers. New ones can be started on the same data. */
+  /** Kills all relays and servers. New processes can be started on the same data. */
   async endProcesses(): Promise<void> {
     await Promise.all([...this.#processes].map((process) => process.end('SIGKILL')));
   }
@@ -210,7 +211,7 @@ export class Constellation {
   }
 }
 
-/** Settings of a relay that delivers to the stand-ins, with all its files in `dir`. Writes its apps file. */
+/** Settings of a relay that delivers to the vendors' stand-ins and has all its files in `dir`. Writes its apps file. */
 export function relayEnvironment(
   dir: string,
   port: number,
@@ -244,7 +245,7 @@ export function relayEnvironment(
   };
 }
 
-/** Settings of a server with all its files in `dir`. */
+/** Settings of a server that has all its files in `dir`. */
 export function serverEnvironment(dir: string, port: number): Record<string, string> {
   return {
     SERVER_PORT: String(port),

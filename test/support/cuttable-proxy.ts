@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { joinSockets } from './join-sockets.js';
 
-/** A loopback TCP proxy that can cut off its target and reconnect it, as when a database server restarts. */
+/** A loopback TCP proxy that can disconnect its target and reconnect it, to simulate a restart of a database server. */
 export class CuttableProxy {
   readonly #target: { readonly host: string; readonly port: number };
   readonly #sockets = new Set<Socket>();
@@ -25,7 +25,7 @@ export class CuttableProxy {
     this.#port = (this.#server.address() as AddressInfo).port;
   }
 
-  /** Silently drops all data on open connections. New connections work. */
+  /** Drops all data on open connections without closing them. New connections work. */
   silence(): void {
     for (const socket of this.#sockets) {
       socket.unpipe();

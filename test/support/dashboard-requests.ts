@@ -16,7 +16,7 @@ interface Injected {
 /** Headers of requests that the dashboard page itself sends. */
 export const pageHeaders = { 'content-type': 'application/json', 'sec-fetch-site': 'same-origin' };
 
-/** Sends a program the requests that its dashboard page sends. */
+/** Creates functions that send a program the same requests as its dashboard page. */
 export function dashboardRequestsTo(
   app: { inject(request: Injected): Promise<LightMyRequestResponse> },
   adminToken: string,
@@ -39,7 +39,7 @@ export function dashboardRequestsTo(
   };
 }
 
-/** The cookie set by an answer, without its attributes. */
+/** The cookie that a response sets, without its attributes. */
 export function cookieIn({ headers }: Pick<LightMyRequestResponse, 'headers'>): string {
   const [cookie = ''] = String(headers['set-cookie']).split(';', 1);
   return cookie;

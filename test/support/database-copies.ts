@@ -2,7 +2,7 @@ import { copyFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 
-/** Copies databases that no process has open. */
+/** Databases that can be copied while no process has them open. */
 export interface DatabaseCopies {
   url(name: string): string;
   /** Creates an empty database. */
@@ -18,7 +18,7 @@ export function sqliteCopies(dir: string): DatabaseCopies {
     url: (name) => `sqlite:${file(name)}`,
     make: async () => undefined,
     async copy(from, to) {
-      // Removes the file first: an old connection that is not yet garbage-collected would write to the copy.
+      // Removes the file first: an old connection that is not yet garbage-collected would otherwise write to the copy.
       for (const suffix of ['', '-wal', '-shm']) rmSync(`${file(to)}${suffix}`, { force: true });
       copyFileSync(file(from), file(to));
     },
@@ -26,7 +26,7 @@ export function sqliteCopies(dir: string): DatabaseCopies {
   };
 }
 
-/** Databases on a PostgreSQL server. `serverUrl` may name any database on it. */
+/** Databases on the PostgreSQL server at `serverUrl`, which may name any database on the server. */
 export function postgresCopies(serverUrl: string): DatabaseCopies {
   const prefix = `waxwing_test_${process.pid}_${Date.now()}`;
   const made = new Set<string>();

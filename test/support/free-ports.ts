@@ -2,11 +2,11 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-// Below the ephemeral port range: the system could assign an ephemeral port to another program before a tested process
-// listens on it, or while the process restarts.
+// Below the ephemeral port range. Otherwise the system could assign the port to another program before the tested
+// process listens on it, or while the process restarts.
 const [lowestPort, highestPort] = [20_000, 32_000];
 
-/** Returns the first of this many consecutive ports that are free on loopback. */
+/** Returns the first of `inARow` consecutive ports that are free on loopback. */
 export async function freePort(inARow = 1): Promise<number> {
   for (;;) {
     const first = randomInt(lowestPort, highestPort - inARow);

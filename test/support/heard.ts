@@ -10,7 +10,7 @@ export class Heard {
     this.#told();
   };
 
-  /** Resolves when the recorded signals match. */
+  /** Resolves once the recorded signals satisfy `isSo`. */
   async until(isSo: (all: readonly (string | undefined)[]) => boolean): Promise<void> {
     while (!isSo(this.all)) {
       await new Promise<void>((resolve) => {

@@ -1,7 +1,7 @@
 import type { Answered } from '@waxwing/service/http';
 
 /**
- * Result of checking an answer: its error code as `METHOD path CODE`, and a sentence if the answer violates its
+ * Result of checking a response: its error code as `METHOD path CODE`, and a sentence if the response violates the
  * operation's declaration.
  */
 export interface HeldAnswer {

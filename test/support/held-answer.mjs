@@ -1,14 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 
 /**
- * Checks an answer against its operation's declaration. Tests load this in their own process and, through
- * `hold-answers.mjs`, in the programs that they spawn. It imports product modules only if the process has already
- * loaded them.
+ * Checks a response against its operation's declaration. Tests load this function in their own process and, through
+ * `hold-answers.mjs`, in the programs that they spawn. It imports a product module only for error responses, when the
+ * process has already loaded that module.
  */
 export async function holdAnswer({ declared, code, fields }) {
   const name = `${declared.method} ${declared.path}`;
   if (code !== undefined) {
-    // A process that sends answers has already loaded this module.
+    // A process that sends responses has already loaded this module.
     const { codesOf } = await import('@waxwing/service/http');
     const provoked = `${name} ${code}`;
     return codesOf(declared).includes(code)
@@ -17,12 +17,13 @@ export async function holdAnswer({ declared, code, fields }) {
   }
   if (fields === undefined) return {};
   const parsed = declared.answer.safeParse(fields);
-  if (!parsed.success) return { wrong: `${name} answered otherwise than declared: ${parsed.error.message}` };
+  if (!parsed.success)
+    return { wrong: `${name} responded differently than it declares: ${parsed.error.message}` };
   if (isDeepStrictEqual(written(parsed.data), written(fields))) return {};
-  return { wrong: `${name} answered fields that it does not declare: ${written(fields)}` };
+  return { wrong: `${name} responded with fields that it does not declare: ${written(fields)}` };
 }
 
-/** Serializes a value as on the wire, but with sorted names. */
+/** Serializes a value as on the wire, but with sorted keys. */
 function written(value) {
   return JSON.stringify(value, (_name, inner) => {
     if (typeof inner === 'bigint') return `${inner}`;

@@ -1,6 +1,6 @@
 import type { PushServer } from './push-server.js';
 
-/** Delays the relay's answers to registrations until the test releases them. */
+/** Delays the relay's responses to registrations until the test releases them. */
 export class HeldAnswers {
   isHolding = false;
   #release: (() => void)[] = [];
@@ -24,7 +24,7 @@ export class HeldAnswers {
     for (const release of this.#release.splice(0)) release();
   }
 
-  /** Releases the answer to the newest request. */
+  /** Releases the response to the newest request. */
   releaseNewest(): void {
     this.#release.pop()?.();
   }

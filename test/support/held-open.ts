@@ -1,10 +1,10 @@
-/** Keeps something open, such as a transaction, while a test observes the operations that it blocks. */
+/** Keeps something open, such as a transaction, while a test observes the operations blocked by it. */
 export class HeldOpen {
   #release: () => Promise<void> = async () => undefined;
 
   /**
-   * Starts `work` and resolves once it calls `stay`, which blocks until {@link release}. @throws any error that `work`
-   * throws before that.
+   * Starts `work`, and resolves once `work` calls `stay`. The call of `stay` blocks until {@link release}. @throws any
+   * error that `work` throws before that.
    */
   hold(work: (stay: () => Promise<void>) => Promise<unknown>): Promise<void> {
     return new Promise((held, failed) => {
@@ -22,7 +22,7 @@ export class HeldOpen {
     });
   }
 
-  /** Lets the work finish, and waits until it has. */
+  /** Unblocks `work`, and waits until it ends. */
   async release(): Promise<void> {
     await this.#release();
   }

@@ -4,7 +4,7 @@ import type { JobRunner } from '#jobs/job-runner.js';
 
 /** Resolves when no due job with a handler is left. */
 export async function idle<Tables>(jobs: JobQueue<Tables>): Promise<void> {
-  if (!(jobs instanceof DurableJobQueue)) throw new TypeError('these jobs are in no database');
+  if (!(jobs instanceof DurableJobQueue)) throw new TypeError('the jobs are not stored in a database');
   const { leases, runner } = jobs;
   await runner.renewal.renew();
   await leases.takeOver();

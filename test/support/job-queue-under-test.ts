@@ -46,6 +46,6 @@ export async function countsOf(database: DatabaseWithJobs<unknown>, kind = 'k') 
 
 export async function onlyJob(database: DatabaseWithJobs<unknown>) {
   const [job] = await database.jobs.list({ kind: 'k' });
-  if (job === undefined) throw new Error('there is no job');
+  if (job === undefined) throw new Error('no job is queued');
   return job;
 }

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 
-/** Pipes both sockets into each other, and ends both if one ends or fails. `open` contains both sockets until then. */
+/** Pipes two sockets into each other. If one ends or fails, ends both. Keeps both in `open` until then. */
 export function joinSockets(near: Socket, far: Socket, open: Set<Socket>): void {
   for (const [one, other] of [
     [near, far],

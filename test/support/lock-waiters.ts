@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely';
 
 /**
- * Number of statements that wait for another transaction in this PostgreSQL database. With `text`, counts only matching
- * statements.
+ * Number of statements in this PostgreSQL database that wait for another transaction's lock. With `text`, counts only
+ * statements that match this SQL pattern.
  */
 export async function lockWaiters(db: Pick<Kysely<never>, 'getExecutor'>, text = '%'): Promise<number> {
   const { rows } = await sql<{ count: number }>`

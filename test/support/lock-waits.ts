@@ -2,9 +2,9 @@ import { type Kysely, sql, type Transaction } from 'kysely';
 import { expect } from 'vitest';
 
 /**
- * Holds a transaction open on PostgreSQL while `meanwhile` makes a request that must wait for it. Resolves to the
- * request's answer after the transaction is committed. `finish` runs once the request is waiting, or has been answered
- * without waiting.
+ * Holds a PostgreSQL transaction open while `meanwhile` makes a request that must wait for its lock. `finish` runs once
+ * the request waits, or once it has completed without waiting. Then the transaction commits, and the request's result
+ * is returned.
  */
 export async function whileLocked<Tables, Result>(
   db: Kysely<Tables>,
@@ -26,7 +26,7 @@ export async function whileLocked<Tables, Result>(
   return answer;
 }
 
-/** Number of transactions of this database that wait for a lock. */
+/** Number of this database's transactions that wait for a lock. */
 export async function waitingForLocks<Tables>(db: Kysely<Tables>): Promise<number> {
   const { rows } = await sql`
     select pid from pg_stat_activity

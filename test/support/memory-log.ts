@@ -1,7 +1,7 @@
 import { Writable } from 'node:stream';
 import { createLogger, type Log } from '@waxwing/service/logging';
 
-/** The real logger at `trace`, writing to memory: `text()` returns the whole log. */
+/** The real logger at level `trace`, writing to memory. `text()` returns the whole log. */
 export function createMemoryLog(name = 'test'): {
   log: Log;
   text: () => string;

@@ -1,6 +1,6 @@
 import type { HttpLimits } from '@waxwing/service/http-settings';
 
-/** Limits without load shedding, because concurrent requests would trigger it on a slow machine. */
+/** Returns these limits with load shedding disabled, because on a slow machine concurrent requests would trigger it. */
 export function withoutOverload(limits: HttpLimits): HttpLimits {
   return { ...limits, backlogMilliseconds: 600_000 };
 }

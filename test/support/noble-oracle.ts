@@ -4,8 +4,9 @@ import { ed25519, x25519 } from '@noble/curves/ed25519.js';
 import { blake2b } from '@noble/hashes/blake2.js';
 
 /**
- * A third implementation of libsodium's operations, written from its documentation with the primitives of @noble
- * (https://doc.libsodium.org/public-key_cryptography/sealed_boxes). Slow and independent: for tests only.
+ * A third implementation of libsodium's operations, written from libsodium's documentation
+ * (https://doc.libsodium.org/public-key_cryptography/sealed_boxes) with the primitives of @noble. Independent but slow:
+ * for tests only.
  */
 
 const publicKeyBytes = 32;
@@ -27,7 +28,7 @@ export function seal(
   return sealWithSharedSecret(plaintext, publicKey, ephemeralPublicKey, shared);
 }
 
-/** A sealed box for a given X25519 shared secret. Lets a test claim an ephemeral key that must be refused. */
+/** Creates a sealed box from a given X25519 shared secret. Lets a test claim an ephemeral key that must be rejected. */
 export function sealWithSharedSecret(
   plaintext: Uint8Array,
   publicKey: Uint8Array,
@@ -38,7 +39,7 @@ export function sealWithSharedSecret(
   return concatenate(ephemeralPublicKey, xsalsa20poly1305(boxKey(sharedSecret), nonce).encrypt(plaintext));
 }
 
-/** `crypto_box_seal_open`; `undefined` for a box that does not open. */
+/** `crypto_box_seal_open`. Returns `undefined` if the box cannot be opened. */
 export function openSealed(
   sealed: Uint8Array,
   publicKey: Uint8Array,
@@ -57,7 +58,7 @@ export function sealSecretBox(plaintext: Uint8Array, nonce: Uint8Array, key: Uin
   return xsalsa20poly1305(key, nonce).encrypt(plaintext);
 }
 
-/** `crypto_secretbox_open_easy`; `undefined` for a box that does not open. */
+/** `crypto_secretbox_open_easy`. Returns `undefined` if the box cannot be opened. */
 export function openSecretBox(
   sealed: Uint8Array,
   nonce: Uint8Array,
@@ -82,7 +83,7 @@ export function keyedHash(message: Uint8Array, key: Uint8Array): Uint8Array {
   return blake2b(message, { key, dkLen: 32 });
 }
 
-/** `crypto_sign_detached`. libsodium's private key consists of seed and public key; the seed is enough. */
+/** `crypto_sign_detached`. Needs only the seed, the first half of libsodium's private key. */
 export function signDetached(message: Uint8Array, privateKey: Uint8Array): Uint8Array {
   return ed25519.sign(message, privateKey.slice(0, 32));
 }
@@ -120,7 +121,7 @@ function concatenate(first: Uint8Array, second: Uint8Array): Uint8Array {
   return whole;
 }
 
-// @noble throws a plain Error for a refused point, authenticator or signature, so the cause cannot be checked here.
+// @noble throws a plain Error for an invalid point, authenticator or signature, so the cause cannot be checked here.
 function undefinedIfRefused<T>(attempt: () => T): T | undefined {
   try {
     return attempt();

@@ -5,8 +5,9 @@ import { afterAll, afterEach, expect } from 'vitest';
 import { holdAnswer } from './held-answer.mjs';
 import { takeWrongAnswers } from './program-answers.js';
 
-// Every test file loads this module. It checks each answer against its operation's declaration, in this process and in
-// spawned programs. It does not import product modules, because that would slow down test files that do not need them.
+// Every test file loads this module. It checks each response against its operation's declaration, in this process and
+// in spawned programs. It does not import product modules, because that would slow down test files that do not need
+// them.
 
 // Test files in the same worker share one check, which the first file starts.
 
@@ -39,7 +40,7 @@ afterEach(async () => {
 });
 
 afterAll(() => {
-  // Includes answers that programs sent after the last test, such as at exit.
+  // Includes responses that programs sent after the last test, such as at exit.
   expectDeclared(takeWrongAnswers());
   const file = process.env.WAXWING_PROVOKED_CODES;
   if (file === undefined) return;
@@ -48,5 +49,5 @@ afterAll(() => {
 });
 
 function expectDeclared(wrong: readonly string[]): void {
-  expect(wrong, 'answers that their operations do not declare').toEqual([]);
+  expect(wrong, 'responses that their operations do not declare').toEqual([]);
 }

@@ -1,13 +1,13 @@
 import pg from 'pg';
 import { vi } from 'vitest';
 
-/** A node of PostgreSQL's query plan, with the rows that it read when the statement ran. */
+/** A node of a PostgreSQL query plan, with the number of rows that it read during execution. */
 export interface PlanNode {
   readonly 'Node Type': string;
   readonly 'Relation Name'?: string;
   readonly 'Index Name'?: string;
   readonly 'Index Cond'?: string;
-  /** Average per loop. */
+  /** Average number of rows per loop. */
   readonly 'Actual Rows': number;
   readonly 'Actual Loops': number;
   readonly 'Rows Removed by Filter'?: number;
@@ -15,7 +15,7 @@ export interface PlanNode {
   readonly Plans?: readonly PlanNode[];
 }
 
-/** A statement that PostgreSQL ran, whether it reads or writes. */
+/** A statement that PostgreSQL ran, and its plan. */
 export interface ObservedPlan {
   readonly sql: string;
   readonly plan: PlanNode;
@@ -32,9 +32,9 @@ const settings = {
 };
 
 /**
- * Makes connections that are opened from now on report the plan of each statement. The user of the URL must be a
- * superuser. `usesIndexes` keeps PostgreSQL from scanning small tables, which would count more rows than a large
- * table's index.
+ * Configures a database so that new connections report the plan of each statement. The user in the URL must be a
+ * superuser. `usesIndexes` prevents sequential scans: in a small test table, they would read more rows than the index
+ * of a large table.
  */
 export async function sendPlans(
   url: string,
@@ -52,8 +52,8 @@ export async function sendPlans(
 }
 
 /**
- * Calls `tell` with the plan of every statement that this process runs on databases passed to `sendPlans`, until the
- * returned function is called.
+ * Calls `tell` with the plan of each statement that this process runs on a database configured by {@link sendPlans}.
+ * Stops when the returned function is called.
  */
 export function observePlans(tell: (plan: ObservedPlan) => void): () => void {
   const { emit } = pg.Client.prototype;

@@ -11,8 +11,8 @@ export interface ObservedQuery {
 }
 
 /**
- * Calls `tell` for every successful query that this thread runs on any database of the same kind, except begin and
- * commit, until the returned function is called.
+ * Calls `tell` for every successful query, except begin and commit, that this thread runs on any database of the same
+ * kind as `db`. Stops when the returned function is called.
  */
 export function observeQueries<Tables>(db: Kysely<Tables>, tell: (query: ObservedQuery) => void): () => void {
   const spy = isPostgres(db) ? spyOnExecutors(db, tell) : spyOnStatements(tell);

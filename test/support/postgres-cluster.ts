@@ -22,7 +22,7 @@ export const hasPostgresPrograms = programs !== undefined;
 export interface ClusterMember {
   readonly port: number;
   promote(): Promise<void>;
-  /** Stops it without a shutdown checkpoint, as a crash does. */
+  /** Stops the server without a shutdown checkpoint, to simulate a crash. */
   crash(): Promise<void>;
 }
 
@@ -66,7 +66,7 @@ export class PostgresCluster {
 
   async #start(data: string, port: number): Promise<ClusterMember> {
     const options = `-p ${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories= -c fsync=off`;
-    // Logs to a file, because PostgreSQL would otherwise keep the pipe to this process open.
+    // Logs to a file: otherwise PostgreSQL would keep the pipe to this process open.
     await asPostgres('pg_ctl', ['-D', data, '-l', `${data}.log`, '-w', '-s', '-o', options, 'start']);
     this.#running.add(data);
     return {
@@ -90,7 +90,7 @@ async function postgresId(): Promise<number> {
   return Number((await run('id', ['-u', 'postgres'])).stdout);
 }
 
-/** Runs a program as a user other than root, because PostgreSQL refuses to run as root. */
+/** Runs a program as a user other than root, because PostgreSQL does not start as root. */
 async function asPostgres(program: string, args: readonly string[]): Promise<void> {
   const command = [join(programs ?? '', program), ...args];
   const [file = '', ...rest] = isRoot() ? ['runuser', '-u', 'postgres', '--', ...command] : command;

@@ -2,14 +2,17 @@ import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 
 const chunkBytes = 16 * 1024 * 1024;
 
-/** How often each needle occurs in the writable memory of another process of this user (Linux: /proc/<pid>/mem). */
+/**
+ * Counts the occurrences of each needle in the writable memory of another process of this user (Linux:
+ * /proc/<pid>/mem).
+ */
 export function countInMemory(processId: number, needles: readonly Uint8Array[]): number[] {
   const counts = needles.map(() => 0);
   const memory = openSync(`/proc/${processId}/mem`, 'r');
   try {
     for (const { start, end } of writableMappings(processId)) {
       for (let at = start; at < end; at += chunkBytes) {
-        // Chunks overlap, so that a match across the end of a chunk is found in the next one.
+        // Chunks overlap, so a match across the end of a chunk is found in the next chunk.
         const overlap = at === start ? 0 : Math.max(...needles.map(({ length }) => length)) - 1;
         const chunk = readMemory(memory, at - overlap, Math.min(chunkBytes, end - at) + overlap);
         needles.forEach((needle, index) => {

@@ -1,8 +1,8 @@
 const maxRuns = 8;
 
 /**
- * CPU time of the fastest of several runs, in milliseconds, excluding other processes. Stops early once a run takes
- * `enough` or less. The first run may include compilation or garbage collection.
+ * CPU time of the fastest of several runs, in milliseconds. Excludes other processes. Stops as soon as a run takes
+ * `enough` or less. Takes the fastest run, because others may include compilation or garbage collection.
  */
 export function processorMilliseconds(run: () => unknown, enough = 0): number {
   let fastest = Number.POSITIVE_INFINITY;
@@ -15,10 +15,10 @@ export function processorMilliseconds(run: () => unknown, enough = 0): number {
   return fastest;
 }
 
-/** Time that {@link tidyWords} takes on the reference machine. */
+/** Milliseconds that {@link tidyWords} takes on the reference machine. */
 const usualMilliseconds = 10;
 
-/** How many times slower this machine currently is than the reference machine; at least 1. */
+/** Factor by which this machine is currently slower than the reference machine. At least 1. */
 export function slownessOfMachine(): number {
   return Math.max(1, processorMilliseconds(tidyWords) / usualMilliseconds);
 }

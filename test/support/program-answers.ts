@@ -4,18 +4,18 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { threadId } from 'node:worker_threads';
 
-// Programs spawned by this test worker write wrong answers to this file.
+// Programs spawned by this test worker append their invalid responses to this file.
 const file = join(tmpdir(), `waxwing-wrong-answers-${process.pid}-${threadId}`);
 
 const holding = pathToFileURL(join(import.meta.dirname, 'hold-answers.mjs')).href;
 
-/** The environment of a spawned program that makes it check each answer against its operation's declaration. */
+/** Environment variables that make a spawned program check each response against its operation's declaration. */
 export const answersHeld = {
   NODE_OPTIONS: `--import=${holding}`,
   WAXWING_TEST_WRONG_ANSWERS: file,
 } as const;
 
-/** Wrong answers of spawned programs since the last call, one sentence each. Usually empty. */
+/** Returns the invalid responses that spawned programs have sent since the last call, one sentence each. */
 export function takeWrongAnswers(): string[] {
   let text: string;
   try {

@@ -73,17 +73,17 @@ export interface RegistrationVector {
 
 const vectorsDirectory = new URL('../vectors/', import.meta.url);
 
-// Each file is parsed once: the larger one is 310 kB, and every relay test uses it several times.
+// Parses each file only once: the larger one is 310 kB, and all relay tests use it several times.
 let relayProtocol: RelayProtocolVectors | undefined;
 let registrations: RegistrationVectors | undefined;
 
-/** The vectors of encrypted push that must open. */
+/** Test vectors of encrypted push that must decrypt successfully. */
 export function relayProtocolVectors(): RelayProtocolVectors {
   relayProtocol ??= readJson(new URL('relay-protocol.json', vectorsDirectory)) as RelayProtocolVectors;
   return relayProtocol;
 }
 
-/** Registrations that a relay must refuse, and some borderline ones that it must accept. */
+/** Registrations that a relay must reject, and boundary cases that it must accept. */
 export function registrationVectors(): RegistrationVectors {
   registrations ??= readJson(registrationVectorsUrl) as RegistrationVectors;
   return registrations;
@@ -91,7 +91,7 @@ export function registrationVectors(): RegistrationVectors {
 
 const registrationVectorsUrl = new URL('registrations-that-must-fail.json', vectorsDirectory);
 
-/** Path that the generator writes and the loader reads. */
+/** Path of the registration vectors, which the generator writes and the loader reads. */
 export const registrationVectorsPath = fileURLToPath(registrationVectorsUrl);
 
 function readJson(url: URL): unknown {

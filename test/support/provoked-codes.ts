@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
 /**
- * Global setup that fails the run if no test provokes some error code that an operation declares. Does nothing if only
- * some test files ran.
+ * Global setup that fails the run if an operation declares an error code that no test provokes. Does nothing unless all
+ * test files ran.
  */
 export default function watchProvokedCodes(): () => void {
   // Each vitest project calls this function. Only the first call starts the check.
@@ -28,7 +28,10 @@ export default function watchProvokedCodes(): () => void {
 
 const declaration = 'declared ';
 
-/** Lines that record an operation's declared codes. The test that lists all operations writes them. */
+/**
+ * Lines for the record of provoked codes that list the codes an operation declares. Written by the test that lists all
+ * operations.
+ */
 export function declaredLines(
   { method, path }: { readonly method: string; readonly path: string },
   codes: readonly string[],
@@ -36,7 +39,7 @@ export function declaredLines(
   return codes.map((code) => `${declaration}${method} ${path} ${code}`);
 }
 
-/** Declared codes that no test provoked. Having no declarations counts as an error too. */
+/** Declared codes that no test provoked. If no operation was declared, returns one entry that says so. */
 export function missingCodes(lines: readonly string[]): string[] {
   const seen = new Set(lines);
   const declared = lines.filter((line) => line.startsWith(declaration));

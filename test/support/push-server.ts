@@ -29,7 +29,7 @@ export const pushSodium = await loadWasmSodium();
 const weekMilliseconds = 7 * 86_400_000;
 const bouncerPublicKey = encodeBase64(pushSodium.generateKeyPair().publicKey);
 
-/** A token's id, as a phone computes it. */
+/** The id of a token, computed as on a phone. */
 export function tokenIdOf(token: string): TokenId {
   return tokenIdFromDigest(createHash('sha256').update(token).digest());
 }
@@ -54,7 +54,10 @@ interface PublishedEvent {
   readonly audience: readonly number[];
 }
 
-/** The push part of a server on a database, with a relay that stores tokens. Operations are called without HTTP. */
+/**
+ * The push part of a server, with its database and a relay that stores tokens. Operations are called directly, without
+ * HTTP.
+ */
 export class PushServer {
   now = 1_773_000_000_000;
   readonly relay: TokenRelay;
@@ -135,7 +138,7 @@ export class PushServer {
   async close(): Promise<void> {
     await this.database.jobs.stop(0);
     await this.push.close();
-    // Closes the database now instead of after the test, because one test can start many servers.
+    // Closes the database immediately rather than after the test, because one test can start many servers.
     await this.database.close();
     await this.relay.stand.close();
   }
@@ -145,20 +148,20 @@ export class PushServer {
     return idle(this.database.jobs);
   }
 
-  /** Advances the clock in steps, as if the server kept running, so that no schedule misses a period. */
+  /** Advances the clock in steps, as if the server kept running, so that no scheduled job misses a period. */
   async pass(milliseconds: number): Promise<void> {
     for (let left = milliseconds; left > 0; left -= weekMilliseconds) {
       await this.jump(Math.min(left, weekMilliseconds));
     }
   }
 
-  /** Advances the clock in one jump, as if the server had been off or its clock had been set. */
+  /** Advances the clock in one step, as if the server had been stopped or its clock had been set. */
   async jump(milliseconds: number): Promise<void> {
     this.now += milliseconds;
     await this.settle();
   }
 
-  /** Calls an operation as a user. Returns the answer, or the error message of a refusal. */
+  /** Calls an operation as a user. Returns the response, or the error message if the operation refuses. */
   async ask(userId: UserId, path: string, fields: Readonly<Record<string, string>> = {}): Promise<unknown> {
     const found = this.push.operations.find(
       ({ declared }) => declared.method === 'POST' && declared.path === `/api/v1/${path}`,

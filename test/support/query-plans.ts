@@ -16,7 +16,7 @@ export async function plansOf<Tables>(
   };
   await work(db.withPlugin(watching));
   return db.transaction().execute(async (transaction) => {
-    // PostgreSQL would scan small tables instead of using their indexes.
+    // Otherwise PostgreSQL would scan small tables instead of using their indexes.
     if (isPostgres(db)) await sql`set local enable_seqscan = off`.execute(transaction);
     const plans: string[] = [];
     for (const node of nodes) {

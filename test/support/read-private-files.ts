@@ -1,6 +1,6 @@
 import { readPrivateFile } from '@waxwing/service/config';
 
-/** A program that reads each file named on its command line as a secret, and prints its content or the error. */
+/** A program that reads each file named on its command line as a secret. Prints each file's content or error. */
 const results = process.argv.slice(2).map(async (path) => {
   try {
     return await readPrivateFile(path, 'a key');

@@ -7,7 +7,7 @@ import { build } from 'vite';
 const root = join(import.meta.dirname, '../..');
 const folder = mkdtempSync(join(tmpdir(), 'waxwing-registration-thread-'));
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
-// The bundle does not contain npm packages, and resolves them from its own folder.
+// The bundle excludes npm packages, which are resolved from the bundle's own folder.
 symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
 const entry = 'registration-thread';
 await build({
@@ -24,5 +24,8 @@ await build({
   },
 });
 
-/** The registration worker thread, bundled from the current sources, because Node runs no TypeScript in threads. */
+/**
+ * URL of the registration worker thread, bundled from the current sources because Node does not run TypeScript in
+ * threads.
+ */
 export const registrationThread = pathToFileURL(join(folder, `${entry}.mjs`));

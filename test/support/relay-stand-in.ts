@@ -10,12 +10,12 @@ export interface RelayRequest {
   readonly body: string;
 }
 
-/** The stand-in's reaction to a request: answer, never answer, or cut the connection. */
+/** The stand-in's reaction to a request: respond, never respond, or close the connection. */
 export type RelayReaction =
   | {
       readonly status: number;
       readonly headers?: Readonly<Record<string, string>>;
-      /** Text, or a value to serialize as JSON. */
+      /** A string, or a value to serialize as JSON. */
       readonly body?: unknown;
     }
   | 'silence'
@@ -23,12 +23,12 @@ export type RelayReaction =
 
 type Reactor = (request: RelayRequest) => RelayReaction | Promise<RelayReaction>;
 
-/** A relay's success answer to a registration (docs/protocol.md). */
+/** A relay's success response to a registration (docs/protocol.md). */
 export function registered(deviceId: number): RelayReaction {
   return { status: 200, body: { result: 'success', msg: '', device_id: deviceId } };
 }
 
-/** A success answer to a notification. `dead` are the ids that the relay no longer knows. */
+/** A relay's success response to a notification. `dead` contains the device ids that the relay no longer knows. */
 export function notified(dead: readonly number[] = []): RelayReaction {
   const body = {
     result: 'success',
@@ -41,19 +41,19 @@ export function notified(dead: readonly number[] = []): RelayReaction {
   return { status: 200, body };
 }
 
-/** A refusal with this status and code. */
+/** An error response with this status and code. */
 export function refused(status: number, code: string, msg = 'no'): RelayReaction {
   return { status, body: { result: 'error', msg, code } };
 }
 
-/** A success answer to a batch registration, with the registrations' results in order. */
+/** A relay's success response to a batch registration, with the result of each registration in order. */
 export function registeredMany(results: readonly object[]): RelayReaction {
   return { status: 200, body: { result: 'success', msg: '', results } };
 }
 
 /**
- * A relay's HTTP interface that records requests and reacts as scripted. Unless the test enables batches, it answers a
- * batch registration with 404 and does not record it.
+ * A relay's HTTP interface that records requests and reacts as scripted. Responds to batch registrations with 404,
+ * without recording them, unless the test enables batches.
  */
 export class RelayStandIn {
   readonly requests: RelayRequest[] = [];
@@ -77,17 +77,17 @@ export class RelayStandIn {
     return `http://127.0.0.1:${(this.#http.address() as AddressInfo).port}`;
   }
 
-  /** Reactions to the next requests, in order. */
+  /** Sets the reactions to the next requests, in order. */
   next(...reactions: RelayReaction[]): void {
     this.#next.push(...reactions);
   }
 
-  /** The reaction to all other requests. Initially 503. */
+  /** Sets the reaction to requests for which {@link next} has set none. Default: 503. */
   otherwise(reaction: RelayReaction | Reactor): void {
     this.#otherwise = typeof reaction === 'function' ? reaction : () => reaction;
   }
 
-  /** Stops immediately, and resets open connections. */
+  /** Stops immediately and resets open connections. */
   async close(): Promise<void> {
     this.#http.closeAllConnections();
     await new Promise((resolve) => this.#http.close(resolve));
@@ -119,7 +119,7 @@ interface NotifyBody {
   readonly push_requests: readonly { readonly device_id?: number; readonly token_id?: string }[];
 }
 
-/** Adds the result of each device, which only this project's relay sends. */
+/** Adds a result for each device, which only this project's relay sends. */
 function withResults({ path, body: asked }: RelayRequest, body: unknown): unknown {
   if (path !== relayNotifyPath || typeof body !== 'object' || body === null) return body;
   if (!('delete_device_ids' in body) || 'results' in body) return body;

@@ -18,14 +18,14 @@ import {
 
 /** The vendors' deliveries for one message. */
 export interface Arrived {
-  /** Deliveries to each phone of the user, by its current token. */
+  /** Number of deliveries to each of the user's phones, by the phone's current token. */
   readonly perToken: ReadonlyMap<string, number>;
-  /** The other user's tokens that got a delivery. */
+  /** Tokens of the other user that got a delivery. */
   readonly ofOthers: readonly string[];
 }
 
 const waitMilliseconds = 11 * 60_000;
-/** Longer than the server's backoff for an unreachable relay. */
+/** Longer than the server's backoff while the relay is unreachable. */
 const retryMilliseconds = 60_000;
 
 interface Phone {
@@ -34,7 +34,7 @@ interface Phone {
   token: string;
 }
 
-/** The feature level announced to phones; the server's own if `undefined`. */
+/** The feature level announced to phones. If `undefined`, the server's own. */
 interface Announced {
   level: number | undefined;
 }
@@ -43,7 +43,7 @@ interface Announced {
 export class Run {
   readonly #world: RestorableWorld;
   readonly #phones: readonly Phone[];
-  /** The backup that a restore uses, for each side. */
+  /** Name of the backup that a restore uses, for each side. */
   readonly #backups: Record<StoredSide, string>;
   readonly #counted = new Map<string, number>();
   readonly #dead: string[] = [];
@@ -63,7 +63,8 @@ export class Run {
   }
 
   /**
-   * Starts on new databases; see {@link RestorableWorld.reset}. `isOlder`: the server announces the older generation.
+   * Starts on new databases; see {@link RestorableWorld.reset}. `isOlder`: whether the server announces the older
+   * generation.
    */
   static async begin(
     world: RestorableWorld,
@@ -91,12 +92,12 @@ export class Run {
     return new Run(world, phones, announced, relayCopy);
   }
 
-  /** From now on, the server announces the newer generation. */
+  /** Makes the server announce the newer generation from now on. */
   upgrade(): void {
     this.#announced.level = undefined;
   }
 
-  /** Syncs a phone. Returns the code of its status. */
+  /** Syncs a phone, and returns its status code. */
   async sync(phone: number): Promise<string> {
     await this.#world.relay();
     return (await this.#phone(phone).registrar.sync()).code;
@@ -200,7 +201,7 @@ async function primaryKeyOf(world: RestorableWorld): Promise<string> {
   return world.ring.keeper.look((ring) => primaryKey(ring).publicKey);
 }
 
-/** A `fetch` that reaches the server as phones do. */
+/** A `fetch` that sends a phone's requests to the server. */
 function fetchFrom(world: RestorableWorld): Fetch {
   return async (url, { method = 'GET', headers = {}, body }) => {
     const { pathname, search } = new URL(url);

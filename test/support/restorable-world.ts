@@ -24,7 +24,7 @@ export interface RestorableAccount {
 
 export const restorableRealm = { url: 'https://chat.example.com', name: 'Restored' };
 
-/** Relay, server and vendors in this process, with databases that can be restored to earlier states. */
+/** Relay, server and vendors in this process. The databases of relay and server can be restored to earlier states. */
 export class RestorableWorld {
   readonly vendors: Vendors;
   readonly ring: RingOnDisk;
@@ -33,7 +33,7 @@ export class RestorableWorld {
   readonly dir: string;
   accounts: readonly RestorableAccount[] = [];
   runs = 0;
-  /** Milliseconds by which all clocks are ahead of the system's. */
+  /** Milliseconds by which all clocks are ahead of the system clock. */
   readonly time: { ahead: number };
   readonly clock: () => number;
   #relay: Relay | undefined;
@@ -64,7 +64,7 @@ export class RestorableWorld {
     return world;
   }
 
-  /** The relay; starts it if it is not running. */
+  /** Returns the relay. Starts it if it is not running. */
   async relay(): Promise<Relay> {
     if (this.#relay !== undefined) return this.#relay;
     const apps = {
@@ -88,7 +88,7 @@ export class RestorableWorld {
     return relay;
   }
 
-  /** The server; starts it if it is not running. */
+  /** Returns the server. Starts it if it is not running. */
   async server(): Promise<Server> {
     if (this.#server !== undefined) return this.#server;
     const configuration = readServerEnvironment({
@@ -114,8 +114,8 @@ export class RestorableWorld {
   }
 
   /**
-   * Installs fresh databases. Returns the name of the relay's copy. `isAhead`: the relay's id counter is ahead of the
-   * clock.
+   * Installs new databases, and returns the name of the relay's copy. `isAhead`: whether the relay's id counter is
+   * ahead of the clock.
    */
   async reset({ isAhead }: { readonly isAhead: boolean }): Promise<string> {
     const relayCopy = isAhead ? 'relay-ahead' : 'relay-new';
@@ -136,7 +136,7 @@ export class RestorableWorld {
 
   #relayAccount: Record<string, string> = {};
 
-  /** Adds users and adds the server to the relay. Runs before any backup. */
+  /** Adds the users, and adds the server to the relay. Runs before any backup. */
   async #provision(): Promise<void> {
     for (const side of ['relay', 'server'] as const) await this.copies.make(side);
     const server = await this.server();

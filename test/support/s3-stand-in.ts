@@ -2,11 +2,11 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 
-/** The part of Amazon's S3 that the file store needs, over HTTP on loopback. */
+/** The part of Amazon S3 that the file store needs, as an HTTP server on loopback. */
 export class S3StandIn {
-  /** Key -> stored object. */
+  /** Stored objects by key. */
   readonly objects = new Map<string, { readonly content: Buffer; readonly type: string }>();
-  /** Upload id -> its parts so far. */
+  /** Parts received so far, by upload id. */
   readonly unfinished = new Map<string, Map<number, Buffer>>();
   /** Received `Authorization` headers. */
   readonly authorizations = new Set<string>();
@@ -31,11 +31,11 @@ export class S3StandIn {
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { pathname, searchParams } = new URL(request.url ?? '/', this.url);
-    // The first segment is the bucket.
+    // The first path segment is the bucket.
     const key = decodeURIComponent(pathname).split('/').slice(2).join('/');
     this.authorizations.add(request.headers.authorization ?? '');
     const content = await buffer(request).catch(() => undefined);
-    // The client disconnected before the end of the body.
+    // The client disconnected before sending the whole body.
     if (content === undefined) return;
     const uploadId = searchParams.get('uploadId') ?? '';
     const type = request.headers['content-type'] ?? '';

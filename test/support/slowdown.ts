@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 
 /**
  * Starts measuring how much a process is slowed down by waiting for a CPU core. The returned function ends the
- * measurement and returns the slowdown factor, or 1 if the system does not report waiting times.
+ * measurement and returns the slowdown factor. The factor is 1 if the system does not report waiting times.
  */
 export function measureSlowdown(pid: number | undefined): () => number {
   const start = scheduled(pid);

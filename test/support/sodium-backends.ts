@@ -2,8 +2,8 @@ import { loadWasmSodium, type Sodium } from '@waxwing/sodium';
 import { loadNativeSodium } from '@waxwing/sodium/native';
 
 /**
- * The two backends for Node. Fails with the reason if sodium-native does not load, because half of the tests would
- * prove nothing.
+ * The two backends for Node. Rejects if sodium-native does not load, because half of the tests would then prove
+ * nothing.
  */
 export async function sodiumBackends(): Promise<{ readonly wasm: Sodium; readonly native: Sodium }> {
   let reason = '';

@@ -6,7 +6,7 @@ import { hasEnded, untilReady } from './until-ready.js';
 
 const root = join(import.meta.dirname, '../..');
 
-/** The checkout's commands as `npx` would run them. They run the built programs. */
+/** This repository's commands as `npx` would run them, using the built programs. */
 const commands = {
   'waxwing-relay': 'apps/relay/bin/waxwing-relay.js',
   'waxwing-server': 'apps/server/bin/waxwing-server.js',
@@ -18,13 +18,13 @@ export type CommandName = keyof typeof commands;
 export interface SpawnOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
-  /** File descriptor that receives all output. Default: output is collected in `output`. */
+  /** File descriptor that receives all output. By default, the output is collected in `output`. */
   readonly outputFile?: number;
 }
 
 /**
- * A real process that runs one of our commands. Inherits only PATH and HOME from the caller's environment. The test
- * fails if one of the process's answers violates its operation's declaration.
+ * A real process that runs one of this repository's commands. Inherits only PATH and HOME from the environment. The
+ * test fails if any of the process's responses violates its operation's declaration.
  */
 export class SpawnedProcess {
   readonly child: ChildProcess;
@@ -45,7 +45,7 @@ export class SpawnedProcess {
     }
   }
 
-  /** Output of both streams so far. */
+  /** Combined output of stdout and stderr so far. */
   get output(): string {
     return this.#output;
   }
@@ -54,15 +54,15 @@ export class SpawnedProcess {
     return hasEnded(this.child);
   }
 
-  /** Resolves when `url` answers 200. @throws with the output if the process ends first. */
+  /** Resolves when `url` responds with 200. @throws Error with the output if the process ends first. */
   async readyAt(url: string): Promise<this> {
     await untilReady(url, this.child, () => this.#output);
     return this;
   }
 
   /**
-   * Sends the signal, and waits for the exit and all output. Returns the exit status, or `null` if a signal ended
-   * it.
+   * Sends the signal, and waits until the process has exited and all output has arrived. Returns the exit status, or
+   * `null` if a signal ended the process.
    */
   async end(signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
     if (!this.hasExited) {
@@ -80,7 +80,7 @@ export interface CommandResult {
   readonly stderr: string;
 }
 
-/** Runs one of our commands to completion, without a terminal. */
+/** Runs one of this repository's commands to completion, without a terminal. */
 export async function runCommand(
   command: CommandName,
   args: readonly string[],
@@ -99,13 +99,16 @@ export async function runCommand(
   return { status: child.exitCode, stdout, stderr };
 }
 
-/** Runs a command with `--json` and returns its answer. @throws with its messages if it fails. */
+/**
+ * Runs a command with `--json` and returns its parsed result. @throws Error with the command's error output if it
+ * fails.
+ */
 export async function runJsonCommand<T>(
   command: CommandName,
   args: readonly string[],
   options: SpawnOptions = {},
 ): Promise<T> {
   const { status, stdout, stderr } = await runCommand(command, [...args, '--json'], options);
-  if (status !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${status}: ${stderr}`);
+  if (status !== 0) throw new Error(`${command} ${args.join(' ')} exited with status ${status}: ${stderr}`);
   return JSON.parse(stdout) as T;
 }

@@ -1,7 +1,8 @@
 import { openDatabaseWithJobs } from '@waxwing/jobs';
 
 /**
- * A process that opens the database file named on its command line as a server does, prints a line, and keeps running.
+ * A process that opens the SQLite file named on its command line in the serving role. Prints a line when it is ready,
+ * and runs until it is killed.
  */
 const [path] = process.argv.slice(2);
 const database = await openDatabaseWithJobs({

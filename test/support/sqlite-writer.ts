@@ -1,7 +1,9 @@
 import { openDatabaseWithJobs } from '@waxwing/jobs';
 import { sql } from 'kysely';
 
-/** A concurrent process that commits the given number of one-mebibyte notes to the file, and exits. */
+/**
+ * A process that commits the given number of 1 MiB notes to the SQLite file while other processes use it, then exits.
+ */
 const [path, count] = process.argv.slice(2);
 const database = await openDatabaseWithJobs<{ notes: { text: string } }>({
   url: `sqlite:${path}`,

@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 /**
- * Makes another process request an exclusive lock on the database, as SQLite before 3.51 does at each close. A process
- * that gets the lock removes the log, even if another process still uses it but has lost its locks.
+ * Makes another process try to lock the SQLite database exclusively, as SQLite before 3.51 does on each close. With the
+ * lock, that process removes the write-ahead log. This can happen even if another process still uses the log but has
+ * lost its locks.
  */
 export async function takeInAnotherProcess(path: string): Promise<'taken' | 'refused'> {
   const program = `

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { joinSockets } from './join-sockets.js';
 
-/** A TCP load balancer for several processes: round-robin, skipping processes that refuse connections. */
+/** A TCP load balancer for several processes. Round-robin; skips processes that refuse connections. */
 export class TcpBalancer {
   readonly #ports: readonly number[];
   readonly #server: Server;
@@ -14,7 +14,7 @@ export class TcpBalancer {
     this.#server = createServer((near) => this.#join(near, this.#ports.length));
   }
 
-  /** Starts to listen on loopback, like the processes. */
+  /** Starts listening on loopback, for processes on loopback. */
   static async start(ports: readonly number[]): Promise<TcpBalancer> {
     const balancer = new TcpBalancer(ports);
     balancer.#server.listen(0, '127.0.0.1');

@@ -10,18 +10,18 @@ export interface TestBackend {
   /** The URL of an unused database, which is removed after this backend's tests. */
   freshUrl(): Promise<string>;
   /**
-   * Opens a database. Without a URL, creates a new database. Closes it after the test if the test leaves it open.
-   * Errors in job handlers make the test fail, unless the test passes its own `onJobError`.
+   * Opens the database at the URL, or a new database. Closes it after the test if the test leaves it open. Errors in
+   * job handlers make the test fail, unless the test passes its own `onJobError`.
    */
   open<Tables>(options: TestDatabaseOptions): Promise<DatabaseWithJobs<Tables>>;
 }
 
 type TestDatabaseOptions = Pick<DatabaseWithJobsOptions, 'migrations'> & Partial<DatabaseWithJobsOptions>;
 
-/** The PostgreSQL server on which tests may create databases; `undefined` if none is set. */
+/** URL of the PostgreSQL server on which tests create databases. `undefined` if none is configured. */
 export const testPostgresUrl = process.env.WAXWING_TEST_POSTGRES_URL || undefined;
 
-/** Defines the same tests for every reachable backend. Reports tests for other backends as skipped. */
+/** Defines the same tests for each backend. Without PostgreSQL, its tests are reported as skipped. */
 export function eachBackend(define: (backend: TestBackend) => void): void {
   describe('on SQLite', () => {
     define(sqliteBackend());
@@ -29,13 +29,13 @@ export function eachBackend(define: (backend: TestBackend) => void): void {
   eachPostgres(define);
 }
 
-/** Defines tests that need PostgreSQL, if one is reachable. */
+/** Defines tests that need PostgreSQL. They are skipped if none is configured. */
 export function eachPostgres(define: (postgres: TestBackend, sqlite: TestBackend) => void): void {
   const url = testPostgresUrl;
   if (url === undefined) {
     tellWhatIsLeftOut();
-    // Reported as skipped, because a file without tests would be an error.
-    it('on PostgreSQL', ({ skip }) => skip('WAXWING_TEST_POSTGRES_URL is not set'));
+    // Reports a skipped test, because a file without tests would be an error.
+    it('runs on PostgreSQL', ({ skip }) => skip('WAXWING_TEST_POSTGRES_URL is not set'));
     return;
   }
   describe('on PostgreSQL', () => {
@@ -47,7 +47,7 @@ let isTold = false;
 
 function tellWhatIsLeftOut(): void {
   if (!isTold)
-    process.stderr.write('skipped: tests on PostgreSQL, as WAXWING_TEST_POSTGRES_URL is not set\n');
+    process.stderr.write('skipped: tests on PostgreSQL, because WAXWING_TEST_POSTGRES_URL is not set\n');
   isTold = true;
 }
 
@@ -58,7 +58,7 @@ export function sqliteBackend(): TestBackend {
 
 interface DatabaseSource {
   make(): Promise<string>;
-  /** Empties a database for reuse, because creating and removing databases takes most of these tests' time. */
+  /** Empties a database for reuse: creating and dropping databases would take most of these tests' time. */
   recycle(url: string): Promise<void>;
   removeAll(): Promise<void>;
 }

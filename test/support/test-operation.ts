@@ -19,7 +19,7 @@ export interface TestOperation
   ): Promise<JsonObject | SpecialAnswer> | Promise<never>;
 }
 
-/** An operation for tests of the HTTP service. It may return any answer. */
+/** An operation for tests of the HTTP service. Its declaration allows any response. */
 export function testOperation({ authenticate, handle, ...declared }: TestOperation): BoundOperation {
   const whole: AnyOperation<unknown> = {
     summary: 'For tests.',

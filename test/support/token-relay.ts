@@ -6,7 +6,7 @@ import {
 } from '@waxwing/protocol';
 import { type RelayReaction, type RelayRequest, RelayStandIn } from './relay-stand-in.js';
 
-/** A push that the relay handed to a vendor. */
+/** A push that the relay passed to a vendor. */
 export interface Delivery {
   readonly tokenId: string | undefined;
   readonly deviceId: number | undefined;
@@ -31,27 +31,27 @@ interface NotifyEntry {
 const success = { result: 'success', msg: '' };
 
 /**
- * A relay's HTTP interface that stores tokens of the newer generation. A registration is kept until it is removed or
- * its token is dead. It also accepts devices of the older generation, and assigns them ids.
+ * A relay's HTTP interface that stores tokens of the newer generation. Keeps a registration until it is removed or its
+ * token is dead. Also accepts devices of the older generation, and assigns ids to them.
  */
 export class TokenRelay {
   readonly stand: RelayStandIn;
   readonly tokens = new Set<string>();
   readonly deliveries: Delivery[] = [];
-  /** Token ids in removal requests, in order. */
+  /** Token ids in removal requests, in order of arrival. */
   readonly removed: string[] = [];
-  /** Keys in requests to end keys, each as a token id and a key id, in order. */
+  /** Keys in requests that end keys, each as a token id and a key id, in order of arrival. */
   readonly ended: string[] = [];
-  /** Older-generation accounts by token id, for comparison with the accounts that the server names. */
+  /** Older-generation accounts by token id, to compare with the accounts that the server sends. */
   readonly accountsOfToken = new Map<string, readonly number[]>();
-  /** Groups of token ids for different spellings of the same token. */
+  /** Groups of token ids, each for different spellings of one token. */
   readonly spellings: (readonly string[])[] = [];
   isDown = false;
-  /** Sealed texts of registrations that are permanently refused. */
+  /** Ciphertexts of registrations that the relay permanently refuses. */
   readonly refusedTexts = new Set<string>();
-  /** If set, registrations are refused with this code. */
+  /** If set, the relay refuses registrations with this code. */
   refusal: string | undefined;
-  /** Wraps the relay's reaction to a request; `react` calls the relay. */
+  /** Wraps the relay's handling of a request. `react` calls the relay. */
   around: (request: RelayRequest, react: () => RelayReaction) => RelayReaction | Promise<RelayReaction> = (
     _,
     react,

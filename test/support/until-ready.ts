@@ -5,7 +5,7 @@ export function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
   return exitCode !== null || signalCode !== null;
 }
 
-/** Resolves when `url` answers 200. @throws Error with the process's output if it ends first. */
+/** Resolves when `url` responds with 200. @throws Error with the process's output if the process ends first. */
 export async function untilReady(
   url: string,
   child: ChildProcess,

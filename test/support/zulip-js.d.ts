@@ -1,4 +1,4 @@
-// The package ships no types. These types cover the parts of its client that tests use.
+// The package ships no types. This file declares the parts of its client that tests use.
 declare module 'zulip-js' {
   type Answer = Record<string, unknown>;
   type Parameters = Record<string, unknown>;
