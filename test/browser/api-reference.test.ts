@@ -46,7 +46,7 @@ describe.runIf(hasChromium())('The API reference, in a browser', () => {
     rmSync(profile, { recursive: true, force: true });
   });
 
-  describe.each(programs)('of the $name', ({ operations, heading, name, start }) => {
+  describe.each(programs)('for the $name', ({ operations, heading, name, start }) => {
     let running: Awaited<ReturnType<typeof start>>;
     let page: Page;
     let url: string;
@@ -65,7 +65,7 @@ describe.runIf(hasChromium())('The API reference, in a browser', () => {
       await running?.close();
     });
 
-    it('has every operation, and all its links resolve', async () => {
+    it('lists every operation, and has no broken link', async () => {
       expect(await page.locator('main article h3', { hasText: ' /' }).count()).toBe(operations.length);
       await page.getByRole('link', { name: heading, exact: true }).click();
       expect(await page.getByRole('heading', { name: heading, exact: true }).isVisible()).toBe(true);
@@ -75,7 +75,7 @@ describe.runIf(hasChromium())('The API reference, in a browser', () => {
       expect(broken).toEqual([]);
     });
 
-    it('sends no other request, and passes axe, light and dark, wide and narrow', async () => {
+    it('sends no other request, fits narrow screens, and passes axe in light and dark mode', async () => {
       const colors = new Set<unknown>();
       for (const width of [1280, 390, 320]) {
         for (const colorScheme of ['light', 'dark'] as const) {
@@ -88,7 +88,7 @@ describe.runIf(hasChromium())('The API reference, in a browser', () => {
           if (folder !== undefined) {
             await page.screenshot({ path: join(folder, `reference-${name}-${width}-${colorScheme}.png`) });
           }
-          // Runs axe only once per color scheme, because a run takes seconds.
+          // Runs axe only once per color scheme, because each run takes seconds.
           if (width !== (colorScheme === 'light' ? 1280 : 390)) continue;
           await page.evaluate(axe.source);
           expect(await page.evaluate(serious)).toEqual([]);

@@ -12,12 +12,9 @@ import {
 import { decodeBase64, encodeBase64, parsePushAccountId, parsePushRegistration } from '@waxwing/protocol';
 import { loadWasmSodium } from '@waxwing/sodium';
 
-/**
- * Functions that the page offers to the test that opened it. The test runs in Node, so all arguments and results are
- * JSON.
- */
+/** Functions of the page that the test calls. The test runs in Node, so all arguments and results are JSON. */
 const clientPage = {
-  /** Opens a sealed registration as a relay would. */
+  /** Decrypts a sealed registration as a relay does. */
   async openRegistration(sealed: string, publicKey: string, privateKey: string) {
     const sodium = await loadWasmSodium();
     const keyPair = { publicKey: bytesOf(publicKey), privateKey: bytesOf(privateKey) };
@@ -30,11 +27,11 @@ const clientPage = {
     return sealRegistration(await loadWasmSodium(), registration, bouncerPublicKey);
   },
 
-  /** Opens a push as a phone with a single account would. */
+  /** Decrypts a push as a phone with a single account does. */
   async openPush(received: string, privateKey: string, publicKey: string, pushAccountId: string) {
     const accounts = createMemoryPushAccountStore();
     const id = parsePushAccountId(pushAccountId);
-    if (id === undefined) throw new RangeError('pushAccountId must be an integer of 64 bits.');
+    if (id === undefined) throw new RangeError('pushAccountId must be a 64-bit integer.');
     const keyPair = { publicKey: bytesOf(publicKey), privateKey: bytesOf(privateKey) };
     await accounts.put({ pushAccountId: id, realmUrl: 'https://zulip.example.com', userId: 10, keyPair });
     const seen = createMemorySeenNotifications();
@@ -42,7 +39,7 @@ const clientPage = {
     return opened.kind === 'notification' ? opened.notification : opened.reason;
   },
 
-  /** Registers twice with this page's server, and keeps the client for `open`. */
+  /** Registers twice with the server on this page's origin. Keeps the client for `open`. */
   async register(options: {
     bouncerPublicKey: string;
     signingPublicKey: string;
@@ -69,7 +66,10 @@ const clientPage = {
     return { first, second: code };
   },
 
-  /** Registers with this page's server. The stores are in the `localStorage` that all tabs share, slowed down. */
+  /**
+   * Registers with the server on this page's origin. The client's stores are in `localStorage`, which all tabs share.
+   * Each access is delayed, so that the tabs' accesses interleave.
+   */
   async syncInStorage(options: { bouncerPublicKey: string; email: string; apiKey: string }) {
     const soon = () => new Promise((resolve) => setTimeout(resolve, 5));
     const { keyList: _keyList, ...stores } = createTextStores({

@@ -26,7 +26,7 @@ function serve(server: FakeChatServer) {
   };
 }
 
-describe.runIf(hasChromium())('In a browser', () => {
+describe.runIf(hasChromium())('The client in a browser', () => {
   const server = new FakeChatServer();
   let opened: OpenedPage;
 
@@ -40,17 +40,20 @@ describe.runIf(hasChromium())('In a browser', () => {
     await opened?.close();
   });
 
-  it.each(vectors.registrations)('the sealed $kind registration of the vectors opens', async (vector) => {
-    const { bouncer_public_key, bouncer_private_key } = vectors;
-    const registration = await opened.page.evaluate(
-      ([sealed, publicKey, privateKey]) => clientPage.openRegistration(sealed, publicKey, privateKey),
-      [vector.sealed, bouncer_public_key, bouncer_private_key] as const,
-    );
-    const plaintext = JSON.parse(vector.plaintext);
-    expect(registration).toMatchObject({ token: plaintext.token, timestamp: plaintext.timestamp });
-  });
+  it.each(vectors.registrations)(
+    'opens the sealed $kind registration of the test vectors',
+    async (vector) => {
+      const { bouncer_public_key, bouncer_private_key } = vectors;
+      const registration = await opened.page.evaluate(
+        ([sealed, publicKey, privateKey]) => clientPage.openRegistration(sealed, publicKey, privateKey),
+        [vector.sealed, bouncer_public_key, bouncer_private_key] as const,
+      );
+      const plaintext = JSON.parse(vector.plaintext);
+      expect(registration).toMatchObject({ token: plaintext.token, timestamp: plaintext.timestamp });
+    },
+  );
 
-  it('the client seals a registration that the oracle opens', async () => {
+  it('seals a registration that the oracle opens', async () => {
     const { bouncer_public_key, bouncer_private_key } = vectors;
     const sealed = await opened.page.evaluate(
       (publicKey) => clientPage.sealRegistration('jeton:1-a_b', 1773200000, publicKey),
@@ -68,23 +71,26 @@ describe.runIf(hasChromium())('In a browser', () => {
   it.each([
     ['as it is', gen11.encrypted_data, JSON.parse(gen11.plaintext)],
     ['cut short', gen11.encrypted_data.slice(0, -4), 'cannot-open'],
-  ])('the notification of the vectors, %s, has the expected result', async (_, encryptedData, expected) => {
-    const id = '9223372036854775807';
-    const notification = await opened.page.evaluate(
-      ([received, privateKey, publicKey, pushAccountId]) =>
-        clientPage.openPush(received, privateKey, publicKey, pushAccountId),
-      [
-        `{"push_account_id":${id},"encrypted_data":"${encryptedData}"}`,
-        gen11.client_private_key,
-        gen11.push_public_key,
-        id,
-      ] as const,
-    );
-    expect(notification).toEqual(expected);
-  });
+  ])(
+    'opens the notification of the test vectors with the expected result: %s',
+    async (_, encryptedData, expected) => {
+      const id = '9223372036854775807';
+      const notification = await opened.page.evaluate(
+        ([received, privateKey, publicKey, pushAccountId]) =>
+          clientPage.openPush(received, privateKey, publicKey, pushAccountId),
+        [
+          `{"push_account_id":${id},"encrypted_data":"${encryptedData}"}`,
+          gen11.client_private_key,
+          gen11.push_public_key,
+          id,
+        ] as const,
+      );
+      expect(notification).toEqual(expected);
+    },
+  );
 
   /**
-   * For each generation: the last registration that the relay decrypted, and a push to the phone that registered last.
+   * For each generation: the registrations that the relay has decrypted, and a push to the phone that registered last.
    */
   const generations = {
     431: {
@@ -95,14 +101,14 @@ describe.runIf(hasChromium())('In a browser', () => {
       opened: () => server.clientDevices.opened,
       push(notification: object) {
         const [row] = [...server.clientDevices.rows.values()].slice(-1);
-        if (row === undefined) throw new Error('No device is there yet.');
+        if (row === undefined) throw new Error('No device has registered yet.');
         return server.clientDevices.sealFor(row, JSON.stringify(notification), new Uint8Array(24).fill(7));
       },
     },
   } as const;
 
   it.each([431, 512] as const)(
-    'a phone whose clock is three days off registers over HTTP with the key list, and opens its notifications: level %d',
+    'registers with the key list on a phone whose clock is three days off, and opens its notifications: level %d',
     async (level) => {
       server.featureLevel = level;
       const relaySigner = signer(100);
@@ -175,7 +181,7 @@ describe.runIf(hasChromium())('In a browser', () => {
       expect(ids[1]).toBe(ids[0]);
     });
 
-    it('use one device and one push key when they move to the newer generation at the same time', async () => {
+    it('use one device and one push key when both move to the newer generation at the same time', async () => {
       expect(server.devices.size).toBe(1);
       server.featureLevel = 512;
       const before = server.requestsTo('register_client_device').length;
@@ -188,7 +194,7 @@ describe.runIf(hasChromium())('In a browser', () => {
       expect(accounts?.match(/"pushKeyId":\d+/g)).toEqual([`"pushKeyId":${row?.push_key_id}`]);
     });
 
-    it('end a sync at the sign-out in the other one, and stay signed out', async () => {
+    it('stop a sync and stay signed out when the user signs out in one of them', async () => {
       let answer = () => {};
       const held = new Promise<undefined>((resolve) => {
         answer = () => resolve(undefined);
@@ -213,7 +219,7 @@ describe.runIf(hasChromium())('In a browser', () => {
     });
   });
 
-  it('nothing was logged or thrown on the page, also under its strict content security policy', () => {
+  it('logs and throws nothing on the page, even under its strict content security policy', () => {
     expect(opened.problems).toEqual([]);
   });
 });

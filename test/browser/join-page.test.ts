@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ServerUnderTest } from '../apps/server/server-under-test.js';
 import { hasChromium, launch } from './open-page.js';
 
-describe.runIf(hasChromium())('The page of an invitation, in a browser', () => {
+describe.runIf(hasChromium())('The invitation page, in a browser', () => {
   const profile = mkdtempSync(join(tmpdir(), 'waxwing-join-'));
   let server: ServerUnderTest;
   let browser: BrowserContext;
@@ -31,7 +31,7 @@ describe.runIf(hasChromium())('The page of an invitation, in a browser', () => {
     rmSync(profile, { recursive: true, force: true });
   });
 
-  it('lets a person join by its labels alone, after a mistake that it shows', async () => {
+  it('labels all fields, and lets a user join after correcting a mistake', async () => {
     await page.goto(link);
     const write = async (password: string) => {
       await page.getByLabel('Your name').fill('Grace <b>Hopper');
@@ -55,7 +55,7 @@ describe.runIf(hasChromium())('The page of an invitation, in a browser', () => {
     expect(problems.filter((problem) => !problem.includes('400'))).toEqual([]);
   }, 60_000);
 
-  it('fits a phone after a user with a long address has joined', async () => {
+  it('fits a phone’s screen after a user with a long address has joined', async () => {
     await page.setViewportSize({ width: 320, height: 640 });
     await page.goto(link);
     await page.getByLabel('Your name').fill('Augusta Ada');
@@ -66,7 +66,7 @@ describe.runIf(hasChromium())('The page of an invitation, in a browser', () => {
     expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true);
   }, 60_000);
 
-  it('fits a phone, light and dark', async () => {
+  it('fits a phone’s screen in light and dark mode', async () => {
     await page.setViewportSize({ width: 320, height: 640 });
     const colors = new Set<unknown>();
     for (const colorScheme of ['light', 'dark'] as const) {

@@ -9,12 +9,12 @@ import { build } from 'vite';
 
 const executablePath = process.env.WAXWING_CHROMIUM ?? '/usr/bin/chromium';
 
-/** Whether Chromium is installed. If not, prints how to install it. */
+/** Whether Chromium is installed. If not, prints instructions to install it. */
 export function hasChromium(): boolean {
   if (existsSync(executablePath)) return true;
   console.log(
     `The tests in a browser are skipped: there is no Chromium at ${executablePath}. ` +
-      'Install it (Debian: apt-get install chromium), or name one in WAXWING_CHROMIUM.',
+      'Install it (Debian: apt-get install chromium), or set WAXWING_CHROMIUM to its path.',
   );
   return false;
 }
@@ -33,7 +33,7 @@ const headers = {
 
 /**
  * Bundles a module with vite, serves it on a new page with a strict content security policy, and opens the page in
- * Chromium. The page's other requests on the same origin go to `serveRest`.
+ * Chromium. `serveRest` handles the page's other requests to the same origin.
  */
 export async function openPage(entryFile: string, serveRest: RequestListener): Promise<OpenedPage> {
   const directory = await mkdtemp(join(tmpdir(), 'waxwing-page-'));
@@ -66,7 +66,7 @@ export async function openPage(entryFile: string, serveRest: RequestListener): P
   };
 }
 
-/** Bundles a module and its imports into one file with vite. Returns the file's text. */
+/** Bundles a module and its imports into one file with vite. Returns the bundle's text. */
 export async function bundle(entryFile: string, outDir: string): Promise<string> {
   await build({
     configFile: false,
@@ -82,7 +82,10 @@ export async function bundle(entryFile: string, outDir: string): Promise<string>
   return readFile(join(outDir, 'page.js'), 'utf8');
 }
 
-/** Starts Chromium with a new profile. `options` can, for example, make it accept a test certificate. */
+/**
+ * Starts Chromium with a new profile. `options` are passed to Chromium's launcher, for example to accept a test
+ * certificate.
+ */
 export function launch(
   profileDirectory: string,
   options: { readonly ignoreHTTPSErrors?: boolean } = {},

@@ -17,7 +17,7 @@ const subscription = {
   keys: { p256dh: `BD${'aZ0-_b'.repeat(14)}k`, auth: 'k8JV6sjdbhAi1n3_LDBLvA' },
 };
 
-/** A browser with an app that has a service worker and a registered account. DevTools stand in for the push service. */
+/** A browser with an app that has a service worker and a registered account. DevTools simulate the push service. */
 export class PushBrowser {
   readonly server: FakeChatServer;
   readonly debug: CDPSession;
@@ -69,14 +69,14 @@ export class PushBrowser {
     await vi.waitFor(() => expect(this.#registrationId).not.toBe(''));
   }
 
-  /** A push as the relay sends it: the JSON text that Web Push carries. */
+  /** Encrypts a push as the relay sends it. Returns the JSON text that Web Push carries. */
   seal(notification: object): string {
     const { server, origin } = this;
     const whole = { realm_url: origin, user_id: 10, ...notification };
     this.#sealed += 1;
     if (server.featureLevel < 468) return JSON.stringify(server.pushTo(whole, (this.#sealed % 250) + 1));
     const [row] = [...server.clientDevices.rows.values()].slice(-1);
-    if (row === undefined) throw new Error('No device is there yet.');
+    if (row === undefined) throw new Error('No device has registered yet.');
     const nonce = new Uint8Array(24);
     new DataView(nonce.buffer).setUint32(0, this.#sealed);
     return JSON.stringify(server.clientDevices.sealFor(row, JSON.stringify(whole), nonce));
@@ -94,13 +94,13 @@ export class PushBrowser {
     });
   }
 
-  /** Returns a time in Unix seconds that is later than all times returned before. */
+  /** Returns a time in Unix seconds that is later than every time it returned before. */
   nextTime(): number {
     this.#time += 1;
     return this.#time;
   }
 
-  /** Delivers pushes one after another, and waits until the worker has handled all of them. */
+  /** Delivers pushes one after another. Resolves once the worker has handled all of them. */
   async deliver(...pushes: string[]): Promise<void> {
     const { page, debug, origin } = this;
     const handled = () => page.evaluate(() => pushPage.handled);
@@ -115,7 +115,7 @@ export class PushBrowser {
     return this.page.evaluate(() => pushPage.visible());
   }
 
-  /** Removes all notifications, as a user would. Waits, because Chromium lists them for a while afterwards. */
+  /** Closes all notifications, as a user would. Waits until Chromium no longer lists them, which takes a while. */
   async clear(): Promise<void> {
     await this.page.evaluate(() => pushPage.clear());
     await vi.waitFor(async () => expect(await this.visible()).toEqual([]));

@@ -7,14 +7,14 @@ import {
 
 const scope = '/app/';
 
-/** Functions of a page whose app has a service worker. All arguments and results are JSON. */
+/** Functions of a page whose app has a service worker. The test calls them, so all arguments and results are JSON. */
 const pushPage = {
   messages: [] as unknown[],
 
-  /** The outcome of each event that the worker has handled. */
+  /** Outcomes of the events that the worker has handled. */
   handled: [] as string[],
 
-  /** Starts the service worker, and registers an account in the storage shared by page and worker. */
+  /** Starts the service worker, and registers an account in the storage that the page and the worker share. */
   async start(options: { bouncerPublicKey: string; email: string; apiKey: string; subscription: object }) {
     navigator.serviceWorker.addEventListener('message', ({ data }) => this.messages.push(data));
     navigator.serviceWorker.startMessages();
@@ -35,7 +35,7 @@ const pushPage = {
     throw new Error('start comes first.');
   },
 
-  /** Visible notifications, sorted by title, because browsers list them in any order. */
+  /** The visible notifications. Sorted by title, because browsers list them in any order. */
   async visible() {
     const registration = await navigator.serviceWorker.getRegistration(scope);
     const shown = (await registration?.getNotifications()) ?? [];

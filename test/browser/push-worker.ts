@@ -5,8 +5,8 @@ interface LongEvent {
 }
 
 /**
- * Announces each event that the worker has handled. Chromium may lose a notification if a page lists notifications
- * while the worker shows it, so tests must not poll the list.
+ * Announces each event that the worker has handled, so that tests need not poll the list of notifications. Chromium may
+ * lose a notification if a page lists notifications while the worker shows one.
  */
 const handled = new BroadcastChannel('handled');
 const { prototype } = (globalThis as unknown as { ExtendableEvent: { prototype: LongEvent } })
@@ -23,7 +23,7 @@ prototype.waitUntil = function (work) {
   );
 };
 
-/** A click on a notification with a text that starts with `Linked` opens a different page. */
+/** A click on a notification whose text starts with `Linked` opens a different page. */
 handlePushes({
   describe(notification) {
     const described = describeNotification(notification);

@@ -13,10 +13,10 @@ import { SpawnedProcess } from '../support/spawned-process.js';
 import { hasChromium, launch } from './open-page.js';
 
 const portsOfQuickstart = 24;
-/** Text of the notification that the curl line sends. */
+/** Text of the message that the curl command sends. */
 const curlWords = 'look here';
 
-/** Sends a request with headers that a browser would not send. Returns the answer's status and text. */
+/** Sends a request with headers that a browser would not send. Returns the response's status and text. */
 function ask(url: string, headers: Record<string, string>): Promise<{ status: number; text: string }> {
   return new Promise((resolve, reject) => {
     const asked = request(url, { headers }, async (response) => {
@@ -28,7 +28,7 @@ function ask(url: string, headers: Record<string, string>): Promise<{ status: nu
   });
 }
 
-/** The FCM token of the page's phone. */
+/** The FCM token of the phone on the page. */
 function storedToken(page: Page): Promise<string> {
   return page.evaluate(async () => {
     const [{ name = '' } = {}] = await indexedDB.databases();
@@ -41,7 +41,7 @@ function storedToken(page: Page): Promise<string> {
   });
 }
 
-/** Makes the page subscribe to our push service, because Debian's Chromium supports only Google's. */
+/** Makes the page subscribe to the stand-in push service, because Debian's Chromium supports only Google's. */
 async function subscribeAt(page: Page, { token }: WebPushPhone): Promise<void> {
   await page.evaluate((text) => {
     const { endpoint, p256dh, auth } = JSON.parse(text);
@@ -58,7 +58,7 @@ async function subscribeAt(page: Page, { token }: WebPushPhone): Promise<void> {
   }, token);
 }
 
-describe.runIf(hasChromium())('The page of the quickstart', () => {
+describe.runIf(hasChromium())('The quickstart page', () => {
   const folder = mkdtempSync(join(tmpdir(), 'waxwing-page-'));
   const problems: string[] = [];
   const asked = new Set<string>();
@@ -80,7 +80,7 @@ describe.runIf(hasChromium())('The page of the quickstart', () => {
     const printedLink = /http:\/\/127\.0\.0\.1:\d+\/[0-9a-f]{64}\//;
     await vi.waitFor(() => expect(quickstart.output).toMatch(printedLink), 90_000);
     link = printedLink.exec(quickstart.output)?.[0] ?? '';
-    // The output ends with the curl line and the link.
+    // The output ends with the curl command and the link.
     curl = quickstart.output.split('\n').findLast((line) => /^ +curl /.test(line)) ?? '';
     await page.goto(link);
     await page.getByText('Notifications are on for this phone.').waitFor();
@@ -93,7 +93,7 @@ describe.runIf(hasChromium())('The page of the quickstart', () => {
 
   const cards = (): Promise<string> => page.locator('.columns').innerText();
 
-  it('shows the curl command’s message on its phone, and that relay and Google could read nothing', async () => {
+  it('shows the curl command’s message on its phone, and that neither the relay nor Google could read it', async () => {
     expect(await page.locator('#command').innerText()).toBe(curl.trim());
     await promisify(execFile)('bash', ['-c', curl], { cwd: folder });
     await page.locator('.phone').getByText(`@Visitor ${curlWords}`).waitFor();
@@ -110,7 +110,7 @@ describe.runIf(hasChromium())('The page of the quickstart', () => {
     expect(await page.locator('.columns .bad').count()).toBe(0);
   }, 60_000);
 
-  it('sends its text to both phones, and finds it only at the server that wrote it', async () => {
+  it('sends a text to both phones, and finds it in no database but the server’s', async () => {
     const words = 'A parcel of nightingales is at the gate';
     await page.getByLabel('What it says').fill(words);
     await page.getByRole('button', { name: 'Send' }).click();
@@ -129,7 +129,7 @@ describe.runIf(hasChromium())('The page of the quickstart', () => {
     expect(holders).toMatchObject({ text: { server: true, relay: false, vendor: false } });
   }, 60_000);
 
-  it('rotates the key of the relay, and the phone follows automatically and still opens messages', async () => {
+  it('follows a rotation of the relay’s key automatically, and still opens messages', async () => {
     const before = await page.locator('.key-list li').allInnerTexts();
     expect(before).toEqual([expect.stringMatching(/primary[\s\S]*sealed to this key/)]);
     await page.getByRole('button', { name: 'Rotate the key' }).click();
@@ -148,7 +148,7 @@ describe.runIf(hasChromium())('The page of the quickstart', () => {
     await page.locator('.phone').getByText('Sealed once more, and read').waitFor();
   }, 60_000);
 
-  it('is the same phone after a reload, and shows nothing twice', async () => {
+  it('restores the same phone after a reload, and shows nothing twice', async () => {
     await page.reload();
     await page.locator('.key-list li').first().waitFor();
     await page.getByText('Notifications are on for this phone.').waitFor();
@@ -159,7 +159,7 @@ describe.runIf(hasChromium())('The page of the quickstart', () => {
     expect(await page.locator('.notifications li').count()).toBe(1);
   }, 60_000);
 
-  it('uses a push service of the browser: a service worker shows what the relay sent', async () => {
+  it('shows a push in a service worker when it uses the browser’s push service', async () => {
     const { web_push_url: webPushUrl, url: vendorsUrl } = JSON.parse(
       readFileSync(join(folder, 'data/quickstart.json'), 'utf8'),
     ).vendors as { web_push_url: string; url: string };
@@ -184,8 +184,7 @@ describe.runIf(hasChromium())('The page of the quickstart', () => {
       expect(deliveries).toHaveLength(1);
       return deliveries.map((delivery) => delivery.body);
     }, 20_000);
-    // Chromium decrypts real pushes itself, but DevTools can only deliver decrypted data, so the test decrypts the
-    // push.
+    // The test decrypts the push. Chromium decrypts real pushes itself, but DevTools can deliver only decrypted data.
     const data = pushes.open(Buffer.from(body ?? '', 'base64'));
     expect(data).not.toContain(words);
     await debug.send('ServiceWorker.deliverPushMessage', {
@@ -207,7 +206,7 @@ describe.runIf(hasChromium())('The page of the quickstart', () => {
     expect(await page.locator('.columns .bad').count()).toBe(0);
   }, 60_000);
 
-  it('has no fault that axe calls serious and fits a narrow phone, light and dark', async () => {
+  it('passes axe without serious findings, and fits a narrow phone in light and dark mode', async () => {
     // Injects axe through the debugger, because the page's Content-Security-Policy blocks third-party scripts.
     await page.evaluate(axe.source);
     const colors = new Set<unknown>();
@@ -224,12 +223,12 @@ describe.runIf(hasChromium())('The page of the quickstart', () => {
     expect(colors.size).toBe(2);
   }, 60_000);
 
-  it('sends no request to other origins, and logs and throws nothing', () => {
+  it('sends no request to another origin, and logs and throws nothing', () => {
     expect([...asked]).toEqual([new URL(link).origin]);
     expect(problems).toEqual([]);
   });
 
-  it('is refused to other host names and origins, and without the token', async () => {
+  it('refuses requests for other host names, from other origins, and without the token', async () => {
     const { host, origin } = new URL(link);
     const refusals = [
       ask(link, { host: 'waxwing.example' }),

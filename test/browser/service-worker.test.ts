@@ -22,7 +22,7 @@ describe.runIf(hasChromium()).each([431, 512])(
     afterAll(() => app?.close());
     beforeEach(() => app.clear());
 
-    it('shows a message that it has opened, and shows it once, however often it is delivered', async () => {
+    it('opens a message and shows it once, however often it is delivered', async () => {
       const push = app.message(1, 'Lunch?');
       await app.deliver(push);
       expect(await app.visible()).toEqual([{ title: 'Iago', body: 'Lunch?' }]);
@@ -52,7 +52,7 @@ describe.runIf(hasChromium()).each([431, 512])(
       expect(bees).not.toBe(ants);
     });
 
-    it('retracts messages that were read elsewhere, and always leaves something visible', async () => {
+    it('retracts messages that were read elsewhere, and always keeps a notification visible', async () => {
       await app.deliver(app.message(21, 'One'));
       await app.deliver(app.message(22, 'Two'));
       expect(await app.visible()).toEqual([{ title: 'Iago', body: 'One\nTwo' }]);
@@ -69,14 +69,14 @@ describe.runIf(hasChromium()).each([431, 512])(
         'cannot be opened',
         () => JSON.stringify({ ...JSON.parse(app.message(31, 'x')), encrypted_data: 'A'.repeat(200) }),
       ],
-      ['is of another app', () => '{"hello":"world"}'],
+      ['belongs to another app', () => '{"hello":"world"}'],
       ['is empty', () => ''],
-    ])('shows a text for a push that %s', async (_, push) => {
+    ])('shows a placeholder for a push that %s', async (_, push) => {
       await app.deliver(push());
       expect(await app.visible()).toEqual([{ title: 'New notification', body: '' }]);
     });
 
-    it('shows a test, and an app’s own payload by its title and body', async () => {
+    it('shows a test notification, and an app’s own payload with its title and body', async () => {
       const time = app.nextTime();
       await app.deliver(app.seal({ type: 'test', time, realm_name: 'Denmark' }));
       await app.deliver(
@@ -88,7 +88,7 @@ describe.runIf(hasChromium()).each([431, 512])(
       ]);
     });
 
-    it('shows nothing again after the browser has stopped it', async () => {
+    it('shows no message again after the browser has stopped the worker', async () => {
       const push = app.message(41, 'Before');
       await app.deliver(push);
       expect(await app.visible()).toHaveLength(1);
@@ -98,7 +98,7 @@ describe.runIf(hasChromium()).each([431, 512])(
       expect(await app.visible()).toEqual([{ title: 'Iago', body: 'Before\nAfter' }]);
     });
 
-    it('never shows an old message again, even after more of them than it remembers', async () => {
+    it('never shows an old message again, even after more new messages than it remembers', async () => {
       const old = app.message(51, 'Old');
       await app.deliver(old);
       await app.deliver(
@@ -110,7 +110,7 @@ describe.runIf(hasChromium()).each([431, 512])(
       expect(await app.visible()).toEqual([{ title: 'No new messages', body: '' }]);
     });
 
-    it('opens a push that the page opens at the same time only once', async () => {
+    it('opens a push only once if the page opens it at the same time', async () => {
       const shown: boolean[] = [];
       for (let id = 301; id < 306; id += 1) {
         const push = app.message(id, `Both ${id}`);
@@ -127,7 +127,7 @@ describe.runIf(hasChromium()).each([431, 512])(
       expect(shown).toHaveLength(5);
     });
 
-    it('shows no text for a removal while a window of the app is visible', async () => {
+    it('shows no placeholder for a removal while a window of the app is visible', async () => {
       const window = await app.page.context().newPage();
       await window.goto(`${app.origin}/app/`);
       await app.deliver(app.seal({ type: 'remove', message_ids: [1] }));
@@ -136,7 +136,10 @@ describe.runIf(hasChromium()).each([431, 512])(
       await window.close();
     });
 
-    /** Chromium lets a worker focus and open windows only after a user's click, so the test records the calls. */
+    /**
+     * Simulates a click on the notification, and returns the worker's calls that focus, navigate or open a window.
+     * Chromium allows these calls only after a user's click, so they are recorded instead of made.
+     */
     async function click(): Promise<unknown[]> {
       return app.worker().evaluate(async () => {
         const scope = self as unknown as Record<string, { prototype: object }>;
@@ -172,7 +175,7 @@ describe.runIf(hasChromium()).each([431, 512])(
       });
     }
 
-    it('opens a window at a click, or focuses the existing one and navigates it to the URL', async () => {
+    it('opens a window on a click, or focuses the existing window and navigates to the URL', async () => {
       await app.deliver(app.message(501, 'Click'));
       expect(await app.visible()).toHaveLength(1);
       expect(await click()).toEqual([['open', `${app.origin}/app/`]]);
@@ -195,13 +198,13 @@ describe.runIf(hasChromium()).each([431, 512])(
       await window.close();
     });
 
-    it('shows one line for several tests', async () => {
+    it('shows one line for several test notifications', async () => {
       for (const _test of [1, 2]) await app.deliver(app.seal({ type: 'test', time: app.nextTime() }));
       const [shown, ...more] = await app.visible();
       expect([shown?.body, more]).toEqual(['Notifications work on this device.', []]);
     });
 
-    it('notifies the windows of the app that the browser has replaced the subscription', async () => {
+    it('notifies the app’s windows that the browser has replaced the subscription', async () => {
       await app.worker().evaluate(() => {
         const { ExtendableEvent } = self as unknown as { ExtendableEvent: new (name: string) => object };
         const event = new ExtendableEvent('pushsubscriptionchange');
@@ -212,7 +215,7 @@ describe.runIf(hasChromium()).each([431, 512])(
         .toEqual(['waxwing.subscription-changed']);
     });
 
-    it('logged and threw nothing, on the page and in the worker', () => {
+    it('logs and throws nothing, neither on the page nor in the worker', () => {
       expect(app.problems).toEqual([]);
     });
   },

@@ -7,14 +7,14 @@ import { type Account, ServerUnderTest } from '../apps/server/server-under-test.
 import { unsafeTexts } from '../packages/markdown/unsafe-texts.js';
 import { hasChromium, launch } from './open-page.js';
 
-// Skips texts with NUL characters, because the server refuses such messages.
+// Skips strings with NUL characters and blank strings, because the server refuses such messages.
 const texts = unsafeTexts.filter((text) => !text.includes('\u0000') && text.trim() !== '');
 
-/** A page with a title that records whether a script ran after every element was touched. */
+/** A page whose title becomes `ran` if a script runs. */
 const pageOf = (html: string) => `<!doctype html><base href="https://chat.example.com/"><title>quiet</title>
 <script>function run() { document.title = 'ran' }</script><main>${html}</main>`;
 
-/** Script that opens and touches every element. Returns the schemes of all links. */
+/** Script that opens every element and dispatches events to it. Returns the schemes of all links. */
 const touchAll = `(() => {
   for (const each of document.querySelectorAll('main *')) {
     for (const type of ['mouseover', 'focus', 'load', 'error', 'toggle', 'pointerenter'])
@@ -49,7 +49,7 @@ describe.runIf(hasChromium())('Messages with active content, in a browser', () =
     rmSync(profile, { recursive: true, force: true });
   });
 
-  /** Opens HTML in the page. Returns whether a script ran, and the schemes of its links. */
+  /** Opens HTML in the page. Returns the title, which shows whether a script ran, and the schemes of all links. */
   async function opened(html: string): Promise<{ title: string; schemes: string[] }> {
     await page.setContent(pageOf(html), { waitUntil: 'domcontentloaded' });
     const schemes = (await page.evaluate(touchAll)) as string[];
@@ -65,11 +65,11 @@ describe.runIf(hasChromium())('Messages with active content, in a browser', () =
   // For an invalid URL, the browser reports the scheme `:`.
   const safe = ['https:', 'http:', 'mailto:', ':'];
 
-  it('the detector notices a page that runs a script', async () => {
+  it('are opened on a page that detects running scripts (positive control)', async () => {
     expect((await opened('<img src=x onerror=run()>')).title).toBe('ran');
   });
 
-  it('run no script when sent or edited, or in their history', async () => {
+  it('run no script, neither after sending nor after editing nor in the history', async () => {
     const sent = await readAll();
     expect(sent).toHaveLength(texts.length);
     const first = await opened(sent.join('\n'));

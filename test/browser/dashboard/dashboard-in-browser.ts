@@ -15,15 +15,15 @@ import { launch } from '../open-page.js';
 
 export const adminToken = 'the-token-of-the-operator-of-this-relay';
 
-/** A listening relay, with the built dashboard page in a browser. */
+/** A listening relay, and its built dashboard page in a browser. */
 export class DashboardInBrowser {
   readonly relay: DeliveriesUnderTest;
   readonly page: Page;
   /** The page's URL. */
   readonly url: string;
-  /** Everything that the page logged or threw. */
+  /** All console messages and errors of the page. */
   readonly problems: string[] = [];
-  /** The origins of all requests. */
+  /** Origins of all requests that the page sent. */
   readonly origins = new Set<string>();
   readonly #browser: BrowserContext;
   readonly #folder: string;
@@ -67,7 +67,7 @@ export class DashboardInBrowser {
     await this.page.getByRole('button', { name: 'Sign in' }).click();
   }
 
-  /** Opens one of the dashboard's pages by its link. */
+  /** Opens a page of the dashboard through its link. */
   async show(name: string): Promise<void> {
     await this.page.getByRole('navigation').getByRole('link', { name }).click();
     await this.page.getByRole('heading', { level: 1, name }).waitFor();

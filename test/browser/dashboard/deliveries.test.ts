@@ -7,13 +7,13 @@ import { DashboardInBrowser } from './dashboard-in-browser.js';
 const token = 'a-phone-that-waits';
 const longerThanKept = 60 * 86_400_000;
 
-describe.runIf(hasChromium())('The page of the deliveries', () => {
+describe.runIf(hasChromium())('The Deliveries page', () => {
   let dashboard: DashboardInBrowser;
 
   beforeAll(async () => {
     dashboard = await DashboardInBrowser.open();
     const { relay } = dashboard;
-    // Google is down for longer than the relay keeps a notification.
+    // Google is unavailable for longer than the relay keeps a notification.
     await relay.faults([{ vendor: 'fcm', status: 503, reason: 'UNAVAILABLE' }]);
     await relay.notify([fcmRequest(await relay.addFcm(token))]);
     dashboard.pass(longerThanKept);
@@ -37,7 +37,7 @@ describe.runIf(hasChromium())('The page of the deliveries', () => {
     await expect.poll(() => relay.arrived(token)).toHaveLength(1);
   });
 
-  it('thaws frozen deletions after asking', async () => {
+  it('thaws frozen deletions after a confirmation', async () => {
     const { page, relay } = dashboard;
     const reason = '40 of the last 100 tokens were reported dead';
     const at = Date.now() + longerThanKept;
@@ -50,7 +50,7 @@ describe.runIf(hasChromium())('The page of the deliveries', () => {
     await page.getByText('None. The relay deletes devices as vendors report them gone.').waitFor();
   });
 
-  it('logs nothing', () => {
+  it('logs nothing to the console', () => {
     expect(dashboard.problems).toEqual([]);
   });
 });

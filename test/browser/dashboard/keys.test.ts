@@ -4,7 +4,7 @@ import { DashboardInBrowser } from './dashboard-in-browser.js';
 
 const unusedForDays = 60;
 
-describe.runIf(hasChromium())('The page of the keys', () => {
+describe.runIf(hasChromium())('The Keys page', () => {
   let dashboard: DashboardInBrowser;
 
   beforeAll(async () => {
@@ -19,7 +19,7 @@ describe.runIf(hasChromium())('The page of the keys', () => {
   const states = () => cards().locator('h3 .badge').allInnerTexts();
   const dialog = () => dashboard.page.getByRole('dialog');
 
-  it('rotates the key, and the previous one stays open', async () => {
+  it('rotates the key and leaves the previous key open', async () => {
     const { page } = dashboard;
     await expect.poll(states).toEqual(['primary']);
     await page.getByRole('button', { name: 'Rotate' }).click();
@@ -31,7 +31,7 @@ describe.runIf(hasChromium())('The page of the keys', () => {
     expect(await cards().nth(1).locator('.uses').innerText()).toContain('3 registrations');
   });
 
-  it('does not enable the button that retires a key which phones use', async () => {
+  it('disables the button that retires a key while phones use this key', async () => {
     const { page } = dashboard;
     await page.getByRole('button', { name: /^Retire key/ }).click();
     await dialog().getByText('Phones still need this key.').waitFor();
@@ -45,10 +45,10 @@ describe.runIf(hasChromium())('The page of the keys', () => {
     expect(await page.evaluate('document.activeElement.ariaLabel')).toMatch(/^Retire key/);
   });
 
-  it('retires it once no phone uses it', async () => {
+  it('retires a key once no phone uses it', async () => {
     const { page } = dashboard;
     dashboard.pass((unusedForDays + 1) * 86_400_000);
-    // The session has expired by now.
+    // The session has expired in the meantime.
     await dashboard.signIn();
     await dashboard.show('Keys');
     await page.getByRole('button', { name: /^Retire key/ }).click();
@@ -58,7 +58,7 @@ describe.runIf(hasChromium())('The page of the keys', () => {
     await expect.poll(states).toEqual(['primary', 'retired']);
   });
 
-  it('revokes a key only with a reason, and makes a new primary key', async () => {
+  it('requires a reason to revoke a key, and creates a new primary key', async () => {
     const { page } = dashboard;
     await page.getByRole('button', { name: /^Revoke key/ }).click();
     await dialog().locator('.answer').waitFor();
@@ -70,7 +70,7 @@ describe.runIf(hasChromium())('The page of the keys', () => {
     await expect.poll(states).toEqual(['primary', 'revoked', 'retired']);
   });
 
-  it('logs nothing, and sends no request to another origin', () => {
+  it('logs nothing and sends no request to another origin', () => {
     expect(dashboard.problems).toEqual([]);
     expect([...dashboard.origins]).toEqual([new URL(dashboard.url).origin]);
   });

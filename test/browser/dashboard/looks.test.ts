@@ -36,7 +36,7 @@ describe.runIf(hasChromium())('Every page of the dashboard', () => {
   afterAll(() => dashboard?.close());
 
   it.each(shapes)(
-    'has no serious fault that axe finds, and fits $size.width pixels, $colorScheme',
+    'passes axe without serious findings and fits the screen: $size.width pixels, $colorScheme',
     async ({ size, colorScheme }) => {
       const { page } = dashboard;
       await page.setViewportSize(size);
@@ -54,10 +54,10 @@ describe.runIf(hasChromium())('Every page of the dashboard', () => {
     },
   );
 
-  it('can be reached and left by keyboard', async () => {
+  it('supports keyboard navigation to and from the page', async () => {
     const { page } = dashboard;
     await page.reload();
-    // Waits for the heading inside #main, because the page shown while the session loads has a heading too.
+    // Waits for the heading inside #main, because the placeholder page that loads the session has a heading too.
     await page.locator('#main h1').waitFor();
     await page.keyboard.press('Tab');
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Skip to content');
@@ -70,7 +70,7 @@ describe.runIf(hasChromium())('Every page of the dashboard', () => {
     await expect.poll(() => page.title()).toBe('Servers – Waxwing relay');
   });
 
-  it('sends no request to another origin, and logs nothing', () => {
+  it('sends no request to another origin and logs nothing', () => {
     expect([...dashboard.origins]).toEqual([new URL(dashboard.url).origin]);
     expect(dashboard.problems).toEqual([]);
   });

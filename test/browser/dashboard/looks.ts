@@ -9,10 +9,10 @@ const sizes = [
 ];
 const schemes = ['light', 'dark'] as const;
 
-/** The sizes and color schemes in which every page is checked. */
+/** All combinations of screen size and color scheme in which each page is checked. */
 export const shapes = sizes.flatMap((size) => schemes.map((colorScheme) => ({ size, colorScheme })));
 
-/** Script that returns axe's findings. Requires that axe is loaded. */
+/** Script that returns axe's serious findings. axe must be loaded first. */
 export const seriousFaults = `axe.run().then(({ violations }) => violations
   .filter(({ impact }) => /serious|critical/.test(impact))
   .map(({ id, nodes }) => id + ' ' + nodes[0].html))`;

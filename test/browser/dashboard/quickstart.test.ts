@@ -9,7 +9,7 @@ import { hasChromium, launch } from '../open-page.js';
 
 const portsOfQuickstart = 24;
 
-describe.runIf(hasChromium())('The dashboard of the quickstart', () => {
+describe.runIf(hasChromium())('The quickstart’s dashboard', () => {
   const folder = mkdtempSync(join(tmpdir(), 'waxwing-dashboard-'));
   const data = join(folder, 'data');
   let quickstart: SpawnedProcess;
@@ -30,7 +30,7 @@ describe.runIf(hasChromium())('The dashboard of the quickstart', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('rotates the key, and the phone in the browser follows automatically', async () => {
+  it('rotates the key, and the phone in the browser registers with the new key automatically', async () => {
     const [phoneLink = ''] = /http:\/\/127\.0\.0\.1:\d+\/[0-9a-f]{64}\//.exec(quickstart.output) ?? [];
     const [, dashboardLink = ''] = /(\S+\/admin\/) with the token in/.exec(quickstart.output) ?? [];
     const phone = await browser.newPage();

@@ -12,13 +12,13 @@ import { pictures, seriousFaults, shapes } from './looks.js';
 
 const token = 'the-token-of-the-admin-of-this-server';
 
-describe.runIf(hasChromium())('The page for admins of a server', () => {
+describe.runIf(hasChromium())('The server’s page for admins', () => {
   let folder: string;
   let server: ServerUnderTest;
   let browser: BrowserContext;
   let page: Page;
   let origin: string;
-  /** Everything that the page logged or threw, and the origins of its requests. */
+  /** Console messages and errors of the page. */
   const problems: string[] = [];
   const origins = new Set<string>();
 
@@ -69,7 +69,7 @@ describe.runIf(hasChromium())('The page for admins of a server', () => {
     await page.getByText('There is no user with the address nobody@example.org').waitFor();
   });
 
-  it('lists a job that was given up, and retries it', async () => {
+  it('lists an abandoned job and retries it', async () => {
     const { database } = server.server;
     const job = { kind: 'revocations/forward', payload: '{}', giveUpAt: server.now - 1 };
     await database.write((transaction) => database.jobs.enqueue(transaction, job));
@@ -80,7 +80,7 @@ describe.runIf(hasChromium())('The page for admins of a server', () => {
   });
 
   it.each(shapes)(
-    'has no serious fault that axe finds, and fits $size.width pixels, $colorScheme',
+    'passes axe without serious findings and fits the screen: $size.width pixels, $colorScheme',
     async ({ size, colorScheme }) => {
       await page.setViewportSize(size);
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
@@ -96,7 +96,7 @@ describe.runIf(hasChromium())('The page for admins of a server', () => {
     },
   );
 
-  it('sends no request to another origin, and logs nothing but the refused test', () => {
+  it('sends no request to another origin, and logs only the refused test notification', () => {
     expect([...origins]).toEqual([origin]);
     expect(problems.filter((problem) => !problem.includes('status of 409'))).toEqual([]);
   });

@@ -3,7 +3,7 @@ import { fcmRequest } from '../../apps/relay/deliveries/deliveries-under-test.js
 import { hasChromium } from '../open-page.js';
 import { DashboardInBrowser } from './dashboard-in-browser.js';
 
-describe.runIf(hasChromium())('The pages of servers, apps and changes', () => {
+describe.runIf(hasChromium())('The Servers, Apps and Changes pages', () => {
   let dashboard: DashboardInBrowser;
 
   beforeAll(async () => {
@@ -14,14 +14,14 @@ describe.runIf(hasChromium())('The pages of servers, apps and changes', () => {
   });
   afterAll(() => dashboard?.close());
 
-  it('say that the number of devices is from the last count', async () => {
+  it('say when the devices were last counted', async () => {
     const { page, relay } = dashboard;
     await dashboard.show('Overview');
     await relay.context.deviceGauge.count();
     await page.getByText('counted every 15 minutes').waitFor();
   });
 
-  it('suspend a server after asking, and resume it', async () => {
+  it('suspend a server after a confirmation, and resume it', async () => {
     const { page, relay } = dashboard;
     await dashboard.show('Servers');
     await page.getByRole('button', { name: 'Suspend ours' }).click();
@@ -35,7 +35,7 @@ describe.runIf(hasChromium())('The pages of servers, apps and changes', () => {
     await expect.poll(answer, { timeout: 10_000 }).toBe(200);
   });
 
-  it('find servers by a part of their name', async () => {
+  it('find servers by part of their name', async () => {
     const { page } = dashboard;
     const search = page.getByLabel('Search by name');
     await search.fill('nothing like this');
@@ -44,7 +44,7 @@ describe.runIf(hasChromium())('The pages of servers, apps and changes', () => {
     await page.getByRole('rowheader', { name: 'ours' }).waitFor();
   });
 
-  it('show the code of an invitation once', async () => {
+  it('show an invitation’s code only once', async () => {
     const { page } = dashboard;
     await page.getByRole('button', { name: 'Invite' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Make an invitation' }).click();
@@ -58,9 +58,9 @@ describe.runIf(hasChromium())('The pages of servers, apps and changes', () => {
     expect(await page.content()).not.toContain(code);
   });
 
-  it('show when an app last delivered, and ask the vendor about its credential', async () => {
+  it('show when an app last delivered, and test its credential with the vendor', async () => {
     const { page, relay } = dashboard;
-    // Google's answer to a valid credential with an unknown token.
+    // Google responds like this to a valid credential with an unknown token.
     await relay.faults([{ vendor: 'fcm', status: 400, reason: 'INVALID_ARGUMENT', field: 'message.token' }]);
     await dashboard.show('Apps');
     const app = page.locator('li.app').filter({ hasText: 'Google' });
@@ -69,13 +69,13 @@ describe.runIf(hasChromium())('The pages of servers, apps and changes', () => {
     await app.getByText('The vendor accepts the credential.').waitFor();
   });
 
-  it('list the changes that were made in the dashboard', async () => {
+  it('list the changes made in the dashboard', async () => {
     const { page } = dashboard;
     await dashboard.show('Audit log');
     await page.getByRole('row').filter({ hasText: 'suspend' }).first().waitFor();
   });
 
-  it('log nothing', () => {
+  it('log nothing to the console', () => {
     expect(dashboard.problems).toEqual([]);
   });
 });

@@ -10,7 +10,7 @@ describe.runIf(hasChromium())('The sign-in of the dashboard', () => {
   });
   afterAll(() => dashboard?.close());
 
-  it('refuses a wrong token and says why', async () => {
+  it('rejects a wrong token and says why', async () => {
     const { page } = dashboard;
     await dashboard.signIn('not-the-token-of-this-relay');
     await page.locator('.fault').waitFor();
@@ -19,7 +19,7 @@ describe.runIf(hasChromium())('The sign-in of the dashboard', () => {
     expect(await page.context().cookies()).toEqual([]);
   });
 
-  it('lets the operator in by keyboard, and keeps the session over a reload', async () => {
+  it('works by keyboard, and keeps the session after a reload', async () => {
     const { page } = dashboard;
     await page.reload();
     await page.getByLabel('Admin token').waitFor();
@@ -33,7 +33,7 @@ describe.runIf(hasChromium())('The sign-in of the dashboard', () => {
     await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
   });
 
-  it('stays signed in, and says why, when the sign-out does not reach the relay', async () => {
+  it('keeps the session, and says why, when the sign-out request fails', async () => {
     const { page } = dashboard;
     await page.route('**/admin/api/session', (route) => route.abort());
     await page.getByRole('button', { name: 'Sign out' }).click();
@@ -42,7 +42,7 @@ describe.runIf(hasChromium())('The sign-in of the dashboard', () => {
     await page.unroute('**/admin/api/session');
   });
 
-  it('signs out', async () => {
+  it('ends the session on sign-out', async () => {
     const { page } = dashboard;
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByText('You have signed out.').waitFor();
@@ -50,7 +50,7 @@ describe.runIf(hasChromium())('The sign-in of the dashboard', () => {
     await page.getByLabel('Admin token').waitFor();
   });
 
-  it('limits token attempts per address', async () => {
+  it('limits the token attempts of an address', async () => {
     const { page } = dashboard;
     await expect
       .poll(async () => {
