@@ -1,16 +1,16 @@
 import type { Mutant } from './mutants.js';
 
-/** An equivalent mutant, which no test can detect because the program behaves the same, with the reason. */
+/** An equivalent mutant. No test can detect it, because the program behaves the same, for the given reason. */
 export interface Equivalent {
   readonly file: string;
-  /** The change, in the form that `npm run mutate` prints. */
+  /** The change, in the format that `npm run mutate` prints. */
   readonly change: string;
-  /** A part of the line, if several lines have the same change. */
+  /** A part of the source line, to distinguish lines with the same change. */
   readonly where?: string;
   readonly reason: string;
 }
 
-/** Whether the entry describes this mutant's change. */
+/** Whether the entry describes this mutant. */
 export function isChange({ change, where = '' }: Equivalent, mutant: Mutant): boolean {
   return mutant.change === change && mutant.source.includes(where);
 }
@@ -19,112 +19,113 @@ export const equivalents: readonly Equivalent[] = [
   {
     file: 'packages/service/src/http/bodies/received-body.ts',
     change: "headers['content-length'] ?? 0 -> headers['content-length']",
-    reason: 'what is no number is within no limit, and a body that is not is expected to take 0 bytes',
+    reason: 'without the header, the length is NaN, which is not within the limit, so the result is still 0',
   },
   {
     file: 'packages/service/src/http/bodies/multipart-form.ts',
     change: 'parser.destroy(); -> nothing',
     where: '        parser.destroy();',
-    reason: 'what is left of a form that was refused is parsed for nothing, which only takes time',
+    reason: 'the rest of a rejected form is parsed and ignored, which only takes time',
   },
   {
     file: 'packages/service/src/http/bodies/multipart-form.ts',
     change: 'start < body.length && !parser.destroyed -> start < body.length',
-    reason: 'a parser that has ended drops what it is given, which only takes time',
+    reason: 'a destroyed parser ignores further input, which only takes time',
   },
   {
     file: 'packages/protocol/src/verify-key-list.ts',
     change: 'false -> true',
-    reason: 'before the first key of a chain there is none that could endorse it',
+    reason: 'the first key of a chain has no previous key that could endorse it',
   },
   {
     file: 'packages/service/src/http/bodies/multipart-form.ts',
     change: 'start < body.length -> start <= body.length',
-    reason: 'a last piece of no bytes says nothing to the parser',
+    reason: 'the parser ignores an empty last chunk',
   },
   {
     file: 'packages/service/src/http/overload/in-flight-caps.ts',
     change: 'this.#actors.size >= this.#evictAtSize -> this.#actors.size > this.#evictAtSize',
-    reason: 'one more is kept before those without a request are forgotten, which only takes memory',
+    reason: 'one more actor is stored before idle actors are evicted, which only takes memory',
   },
   {
     file: 'packages/service/src/http/overload/concurrency-limiter.ts',
     change: 'this.#unauthenticated.count + this.#admitted.count < limits.minimum… -> false',
-    reason: 'so few have room in any case, which is only found out later',
+    reason: 'so few requests are always admitted by a later check',
   },
   {
     file: 'packages/service/src/http/overload/concurrency-limiter.ts',
     change: 'false -> true',
     where: '< limits.minimumBacklog) return false',
-    reason: 'so few have room in any case, which is only found out later',
+    reason: 'so few requests are always admitted by a later check',
   },
   {
     file: 'packages/service/src/http/overload/watch-event-loop.ts',
     change:
       'performance.eventLoopUtilization(since).utilization > busyUtilization -> performance.eventLoopUtilization(since).utilization >= busyUtilization',
-    reason: 'the share is measured, and never nine tenths to the last digit',
+    reason: 'a measured utilization is never exactly equal to the threshold',
   },
   {
     file: 'packages/service/src/http/connections/connection.ts',
     change: 'now - openedAt >= surplusMilliseconds -> now - openedAt > surplusMilliseconds',
-    reason: 'the clock counts parts of a millisecond, and no test reads it at one certain instant',
+    reason: 'the clock has a resolution below one millisecond, so the two are practically never equal',
   },
   {
     file: 'apps/relay/src/registrations/write/registration-sequences.ts',
     change: 'accounts.length === 0 -> false',
-    reason: 'the database is asked about no account and answers none, which costs a statement more',
+    reason: 'a query for no account returns no row, which only costs a statement',
   },
   {
     file: 'apps/relay/src/servers/server-directory.ts',
     change: '!isFresh && this.#proven.get(proof) -> false',
-    reason: 'the database answers the same, only more often',
+    reason: 'the database returns the same result, but is queried more often',
   },
   {
     file: 'apps/server/src/platform/event-queues/event-queue-store.ts',
     change: 'queue.eventTypes === undefined -> false',
-    reason: 'JSON.stringify makes undefined of it then, which the database takes for null',
+    reason: 'JSON.stringify returns undefined, which the database stores as null',
   },
   {
     file: 'apps/relay/src/keyring/storage/age-file.ts',
     change: 'lastLine < 0 -> false',
     reason:
-      'without its last line the header is taken to be its first one, which the library refuses as well',
+      'without the last line, only the first line is read as the header, which the library also rejects',
   },
   {
     file: 'apps/relay/src/keyring/storage/age-file.ts',
     change: 'key.fill(0); -> nothing',
-    reason: 'the key opens one file alone and is left for the collector; only a look at memory tells it',
+    reason:
+      'the key opens only one file and is garbage-collected; only an inspection of memory can reveal it',
   },
   {
     file: 'apps/server/src/platform/authentication/password-hash.ts',
     change:
       "timingSafeEqual(given, Buffer.from(hash, 'base64')) && stored !== u… -> timingSafeEqual(given, Buffer.from(hash, 'base64'))",
-    reason: 'nobody knows a password whose hash is all zeros, which stands for that of nobody',
+    reason: 'no known password has the dummy hash of all zeros that stands for an unknown user',
   },
   ...['true', 'lockouts >= 0'].map((by) => ({
     file: 'apps/server/src/platform/authentication/plan-sign-in-try.ts',
     change: `lockouts > 0 -> ${by}`,
-    reason: 'a name that was never locked is locked until 1970, and a day later is long ago as well',
+    reason: 'for a name that was never locked, lockedUntil is 1970, and a day later is in the past as well',
   })),
   {
     file: 'apps/server/src/conversations/messages/removal/losses.ts',
     change: 'userIds.length === 0 -> false',
-    reason: 'the database is asked about nobody and answers nothing, which costs a statement more',
+    reason: 'a query for no user returns no row, which only costs a statement',
   },
   {
     file: 'apps/server/src/conversations/messages/removal/losses.ts',
     change: 'start < messageIds.length -> start <= messageIds.length',
-    reason: 'a last piece of no messages loses nobody anything, which costs a statement more',
+    reason: 'an empty last chunk changes nothing, which only costs a statement',
   },
   {
     file: 'packages/service/src/http/connections/client-addresses.ts',
     change:
       "!trustedProxies.isEmpty && trustedProxies.has(socket.remoteAddress … -> trustedProxies.has(socket.remoteAddress ?? '')",
-    reason: 'where no proxy is named none has that address, which is only found out later',
+    reason: 'the empty set contains no address, so the lookup returns the same result',
   },
   {
     file: 'apps/relay/src/registrations/opening/registration-batches.ts',
     change: 'opened.length === 0 -> false',
-    reason: 'nothing is kept then in a commit of its own, which nobody is answered for',
+    reason: 'an empty batch only costs a commit, and no caller waits for it',
   },
 ];

@@ -17,7 +17,7 @@ import type { Target } from './targets.js';
 import { withSwitches } from './with-switches.js';
 
 /**
- * Result for a mutant: detected by a test, refused by the compiler, survived, or not tried because the tests fail even
+ * Result for a mutant: detected by a test, rejected by the compiler, survived, or not tried because the tests fail even
  * without it.
  */
 export type Verdict = 'killed' | 'does-not-compile' | 'survived' | 'untried';
@@ -28,12 +28,12 @@ const timeoutMilliseconds = 300_000;
 const unchangedBefore = -1;
 const unchangedAfter = -2;
 
-/** Prefix for the copy of a test file. Activates a mutant, and stops at the first failing test. */
+/** Prefix for the copy of a test file. Activates a mutant, and skips the remaining tests after the first failure. */
 const prefix = (number: number): string =>
   `import { beforeEach as beforeEachOfCopy } from 'vitest'; globalThis.mutant = ${number}; let copyFailed = false; ` +
   'beforeEachOfCopy(({ skip, onTestFailed }) => { skip(copyFailed); onTestFailed(() => { copyFailed = true; }); }); ';
 
-/** A copy of the sources in which mutants are tried one after another, so that the original sources stay unchanged. */
+/** A copy of the sources in which mutants are tried one after another. The original files stay unchanged. */
 export class Lane {
   readonly #folder = mkdtempSync(join(tmpdir(), 'waxwing-mutation-'));
   #held: ChildProcess | undefined;
@@ -48,19 +48,19 @@ export class Lane {
     this.#linkDependencies(join(root, 'node_modules'));
   }
 
-  /** Tries each of a file's mutants with the given tests. */
+  /** Tries each of a file's mutants with the target's tests. */
   async tryAll({ file, tests }: Target, mutants: readonly Mutant[]): Promise<Verdict[]> {
     const text = readFileSync(join(this.#folder, file), 'utf8');
     const killed = await this.#tryTogether(file, text, tests, mutants);
     if (killed === undefined && !(await this.#passes(file, text, tests))) return mutants.map(() => 'untried');
     const verdicts: Verdict[] = [];
-    // In code that runs while the file is loaded, only one mutant can be tried at a time.
+    // Tries each undetected mutant alone: the joint run cannot switch mutants in code that runs at load time.
     for (const [index, mutant] of mutants.entries())
       verdicts.push(killed?.has(index) ? 'killed' : await this.#tryAlone(file, mutant, tests));
     return verdicts;
   }
 
-  /** Indices of the mutants that tests detected; `undefined` if a joint run cannot tell. */
+  /** Indices of the mutants that tests detected. `undefined` if the joint run is inconclusive. */
   async #tryTogether(
     file: string,
     text: string,
@@ -74,7 +74,7 @@ export class Lane {
     const killed = new Set<number>();
     for (const test of tests) {
       const left = [...mutants.keys()].filter((number) => !killed.has(number));
-      // The first and the last run have no active mutant. If one of them fails, the other runs prove nothing.
+      // No mutant is active in the first and the last run. If one of them fails, the other runs prove nothing.
       const failed = await this.#run(file, switches, [test], [unchangedBefore, ...left, unchangedAfter]);
       if (failed === undefined || failed.has(unchangedBefore) || failed.has(unchangedAfter)) return undefined;
       for (const number of failed) killed.add(number);
@@ -96,10 +96,7 @@ export class Lane {
     return (await this.#run(file, text, tests, [unchangedBefore]))?.size === 0;
   }
 
-  /**
-   * Runs the tests with this text in place of the file's original text, once per number. Returns the numbers for which
-   * a test failed.
-   */
+  /** Replaces the file with `text` and runs the tests once per number. Returns the numbers for which a test failed. */
   async #run(
     file: string,
     text: string,
@@ -132,7 +129,7 @@ export class Lane {
     this.#held ??= this.#holdTests();
     const held = this.#held;
     return new Promise((resolve) => {
-      // A mutant that makes a test run forever counts as detected.
+      // A mutant counts as detected if it makes a test run forever.
       const timer = setTimeout(() => killGroup(held), timeoutMilliseconds);
       const end = (failed: Failed): void => {
         clearTimeout(timer);
@@ -177,7 +174,7 @@ export class Lane {
     });
   }
 
-  /** Links npm packages to their installed folders, and the project's own packages to the copies. */
+  /** Links npm packages to their installed folders, and this project's packages to the copies. */
   #linkDependencies(installed: string): void {
     const dependencies = join(this.#folder, 'node_modules');
     mkdirSync(dependencies);

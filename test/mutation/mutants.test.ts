@@ -8,8 +8,8 @@ import { withSwitches } from './with-switches.js';
 
 const changes = (text: string): string[] => mutantsOf(text).map(({ change }) => change);
 
-describe('the mutants of a source text', () => {
-  it('replace a condition by false and by true', () => {
+describe('mutants of a source text', () => {
+  it('replace a condition with false and with true', () => {
     expect(changes('if (ready) go = 1;')).toEqual(['ready -> false', 'ready -> true']);
   });
 
@@ -25,14 +25,14 @@ describe('the mutants of a source text', () => {
     expect(changes('const same = a === b;')).toEqual(['a === b -> a !== b']);
   });
 
-  it('drop calls that are made for their effect, awaited or not', () => {
+  it('drop calls made for their side effect, awaited or not', () => {
     expect(changes('wipe(key); await sync(file);')).toEqual([
       'wipe(key); -> nothing',
       'await sync(file); -> nothing',
     ]);
   });
 
-  it('drop conditions of queries and elements of lists', () => {
+  it('drop query conditions and list elements', () => {
     expect(changes("rows.where('id', '=', 1).limit(2);")).toEqual([
       "rows.where('id', '=', 1) -> rows",
       "rows.where('id', '=', 1).limit(2); -> nothing",
@@ -40,17 +40,17 @@ describe('the mutants of a source text', () => {
     expect(changes('const all = [...known, more];')).toEqual(['...known -> ...[]']);
   });
 
-  it('swap booleans, drop negations and open file modes to all users', () => {
+  it('swap booleans, drop negations, and open file modes to all users', () => {
     expect(changes('const strict = true;')).toEqual(['true -> false']);
     expect(changes('const closed = !open;')).toEqual(['!open -> open']);
     expect(changes('const mode = 0o600;')).toEqual(['0o600 -> 0o666']);
   });
 
-  it('change nothing in types and imports', () => {
+  it('leave types and imports unchanged', () => {
     expect(changes("import { a } from 'a' with { type: 'json' };\ntype Flag = true | false;")).toEqual([]);
   });
 
-  it('name their line and contain the whole text with the one change', () => {
+  it('contain their line number and the whole text with the change', () => {
     const text = 'const a = 1;\nif (a < 2) stop();\n';
     expect(mutantsOf(text)[0]).toMatchObject({
       line: 2,
@@ -59,13 +59,13 @@ describe('the mutants of a source text', () => {
     });
   });
 
-  it('are refused for a text that is not a program', () => {
+  it('are rejected for a text that does not parse', () => {
     expect(() => mutantsOf('if (')).toThrow('does not parse');
   });
 });
 
 describe('equivalent mutants, which no test can kill', () => {
-  it.each(equivalents)('are each one change of a file that is searched: $change', (equivalent) => {
+  it.each(equivalents)('occur exactly once in a file that is searched: $change', (equivalent) => {
     const { file } = equivalent;
     expect(targets.map((target) => target.file)).toContain(file);
     const mutants = mutantsOf(readFileSync(join(import.meta.dirname, '../..', file), 'utf8'));
@@ -83,12 +83,12 @@ describe('a text that contains all of its mutants', () => {
   function notesOf(program: string, mutant?: number): unknown[] {
     const notes: unknown[] = [];
     const note = (value: unknown): number => notes.push(value);
-    // The active mutant is passed as a parameter, so that no global state remains.
+    // Passes the active mutant as a parameter to avoid global state.
     new Function('known', 'isEarly', 'note', 'globalThis', program)([7], false, note, { mutant });
     return notes;
   }
 
-  it('behaves like each mutant when that one is on, and like the text when none is', () => {
+  it('behaves like the active mutant, and like the original text when none is active', () => {
     const mutants = mutantsOf(text);
     const switched = withSwitches(
       text,

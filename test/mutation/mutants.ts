@@ -1,8 +1,8 @@
 import { parseSync } from 'vite';
 
-/** A small change to a source text, which a good test detects. */
+/** A small change to a source text that a good test detects. */
 export interface Mutant {
-  /** 1-based. */
+  /** Line number, starting at 1. */
   readonly line: number;
   /** The change in readable form: `a < b -> a <= b`. */
   readonly change: string;
@@ -39,9 +39,9 @@ const swappedOperators: Readonly<Record<string, string>> = {
 };
 
 /**
- * Every mutant of a TypeScript text, in text order: conditions that are always true or always false, only one side of
- * `&&` and `||`, comparisons that are off by one or inverted, omitted statements and query conditions, lists without
- * one element, swapped booleans, and file modes that give access to all users.
+ * Returns every mutant of a TypeScript text, in text order: conditions that are always true or always false, only one
+ * side of `&&` and `||`, comparisons that are off by one or inverted, omitted statements and query conditions, lists
+ * without one element, swapped booleans, and file modes that give access to all users.
  */
 export function mutantsOf(text: string): Mutant[] {
   const { program, errors } = parseSync('source.ts', text);

@@ -1,8 +1,8 @@
 /*
  * Mutation testing (`npm run mutate`): searches for lines that no test guards. Makes one change at a time to copies of
- * the security-relevant sources and the chat's rules, and runs the tests that targets.ts names for each file: first
- * many changes in one run, then each undetected change on its own. A survivor needs a test; a change that no test can
- * detect is listed in equivalents.ts with the reason. A whole run takes hours on two cores, so it is not part of the
+ * the security-relevant sources and the chat's rules, and runs the tests that targets.ts names for each file. First
+ * tries many changes in one run, then each undetected change on its own. A survivor needs a test. If no test can detect
+ * a change, list it in equivalents.ts with the reason. A whole run takes hours on two cores, so it is not part of the
  * gate. `--each 12` tries at most twelve changes in each file, `--seed 2` selects different changes, and `--line 7`
  * tries only changes in one line. Tests of pure rules take only seconds, so name such tests where they exist.
  */
@@ -15,8 +15,8 @@ import { type Mutant, mutantsOf } from './mutants.js';
 import { type Target, targets } from './targets.js';
 
 const usage =
-  'npm run mutate -- [--only PART-OF-A-PATH]… [--line N]… [--each 1000] [--most 1000] [--seed 1] [--lanes 2]: changes security-relevant lines one at a time and says which change no test notices.';
-/** Number of a file's mutants per test run. */
+  'npm run mutate -- [--only PART-OF-A-PATH]… [--line N]… [--each 1000] [--most 1000] [--seed 1] [--lanes 2]: changes security-relevant lines one at a time and prints the changes that no test detects.';
+/** Number of a file's mutants per joint test run. */
 const together = 30;
 const root = join(import.meta.dirname, '../..');
 
@@ -55,7 +55,7 @@ async function work(): Promise<void> {
   }
 }
 
-/** Takes the next consecutive mutants of one file. */
+/** Returns and removes the next mutants of one file. */
 function takeSome(): Candidate[] {
   const file = candidates.at(-1)?.target.file;
   const first = candidates.findIndex(({ target }) => target.file === file);
@@ -77,7 +77,7 @@ async function trySome(lane: Lane, some: readonly Candidate[]): Promise<void> {
 
 function describeCounts(name: string, count: Counts): string {
   const tried = `${count.killed} killed by tests, ${count['does-not-compile']} by the compiler, ${count.survived} survived`;
-  const untried = ', not tried since the tests fail before anything is changed';
+  const untried = ', not tried because the tests fail without any change';
   return `${name}: ${tried}${count.untried === 0 ? '' : `, ${count.untried}${untried}`}\n`;
 }
 
@@ -87,7 +87,7 @@ function sum(all: readonly Counts[]): Counts {
   return total;
 }
 
-/** Selects random mutants by the seed, up to the limits in total and per file. Groups them by file. */
+/** Selects random mutants based on the seed, up to the total limit and the limit per file. Groups them by file. */
 function draw(all: readonly Candidate[]): Candidate[] {
   let state = options.seed;
   const next = (): number => {
@@ -141,6 +141,6 @@ function readArguments(): {
 }
 
 function wholeNumber(text: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new Error(`"${text}" must be a whole number from 1.`);
+  if (!/^[1-9]\d{0,8}$/.test(text)) throw new Error(`"${text}" must be a whole number, at least 1.`);
   return Number(text);
 }

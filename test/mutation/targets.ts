@@ -1,14 +1,15 @@
 import { posix } from 'node:path';
 import { chat, server } from './server-targets.js';
 
-/** A source in which every line matters, and the tests that must detect a change to it, fastest first. */
+/** A source file in which every line matters, and the tests that must detect a change to it, fastest first. */
 export interface Target {
   readonly file: string;
   readonly tests: readonly string[];
 }
 
 /**
- * File names below a folder, without `.ts`, each with the names of its tests below a second folder, without `.test.ts`.
+ * Rows of a source file and its tests. The source file is relative to one folder, without `.ts`. The tests are relative
+ * to a second folder, without `.test.ts`.
  */
 export type Table = readonly (readonly [file: string, ...tests: string[]])[];
 

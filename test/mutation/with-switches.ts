@@ -1,12 +1,13 @@
 import type { Edit } from './mutants.js';
 
 /**
- * The text with all edits in it, so that one test run can try all of them. `globalThis.mutant` is the index of the
- * active edit, and is read each time the edited code runs. Code that runs while the file is loaded cannot be switched.
+ * Returns the text with all edits in it, so that one test run can try all of them. The program reads
+ * `globalThis.mutant`, the index of the active edit, each time it runs edited code. Code that runs while the file is
+ * loaded cannot be switched.
  */
 export function withSwitches(text: string, edits: readonly Edit[]): string {
   const numbered = edits.map((edit, number) => ({ ...edit, number }));
-  // An outer edit precedes the edits inside it.
+  // Sorts outer edits before the edits inside them.
   numbered.sort((a, b) => a.start - b.start || b.end - a.end);
   return render(text, { start: 0, end: text.length }, numbered);
 }
