@@ -4,7 +4,7 @@ import type { TokenVault } from '#relay/registrations/store/token-vault.js';
 import { newDeviceRow } from '../bench/many-devices.js';
 
 export interface FillOptions {
-  /** Total rows at the end. */
+  /** Total number of rows after filling. */
   readonly rows: number;
   readonly realms: number;
   readonly tokenVault: TokenVault;
@@ -14,7 +14,7 @@ export interface FillOptions {
 const rowsPerStatement = 10_000;
 const rowsToTellOf = 500_000;
 
-/** Fills `relay_devices` with devices as random as real ones, spread over many realms. Builds indexes at the end. */
+/** Fills `relay_devices` with random devices, spread over many realms. Builds the indexes at the end. */
 export async function fillDevices(client: pg.Client, options: FillOptions): Promise<void> {
   const { rows, realms, tokenVault, tell } = options;
   await client.query('set synchronous_commit = off');

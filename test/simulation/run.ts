@@ -8,8 +8,8 @@ import { partitionScript } from '../support/partition-script.js';
 import { fillDevices, withClient } from './fill-devices.js';
 
 /**
- * Measures the figures in `docs/scaling.md`: registrations and lookups with few rows, many rows, and many partitioned
- * rows.
+ * Measures the figures in `docs/scaling.md`: registrations and lookups in a small table, a large table, and a large
+ * partitioned table.
  */
 
 const fewRows = 10_000;
@@ -25,7 +25,7 @@ interface Figures {
   readonly rows: number;
   readonly partitions: number;
   readonly registrationsPerSecond: number;
-  /** Median milliseconds to find 100 random devices of one realm, as each notify request does. */
+  /** Median milliseconds to find 100 random devices of one realm. Each notify request runs such a lookup. */
   readonly lookupMilliseconds: number;
   readonly tableBytesPerRow: number;
   readonly indexBytesPerRow: number;
@@ -36,7 +36,9 @@ const { values } = parseArgs({
 });
 const postgresUrl = process.env.WAXWING_TEST_POSTGRES_URL;
 if (!postgresUrl) {
-  process.stderr.write('Set WAXWING_TEST_POSTGRES_URL to a PostgreSQL on which databases may be made.\n');
+  process.stderr.write(
+    'Set WAXWING_TEST_POSTGRES_URL to a PostgreSQL server on which databases may be created.\n',
+  );
   process.exit(2);
 }
 const tell = (sentence: string): void => void process.stderr.write(`${sentence}\n`);
@@ -44,14 +46,14 @@ const figures = await simulate(postgresUrl, Number(values.rows));
 process.stdout.write(values.json ? `${JSON.stringify({ figures })}\n` : table(figures));
 process.exit(0);
 
-/** Flushes dirty pages from filling to disk, so that they are not written while rates are measured. */
+/** Waits for a checkpoint, so that dirty pages from filling the tables are not written during measurements. */
 async function settleDisk(serverUrl: string): Promise<void> {
   tell('waiting for a checkpoint');
   try {
     await withClient(serverUrl, (client) => client.query('checkpoint'));
   } catch (error) {
     tell(
-      `no checkpoint (${(error as Error).message}): the rates include pending writes from filling the tables`,
+      `the checkpoint failed (${(error as Error).message}), so the rates include pending writes from filling the tables`,
     );
   }
 }
@@ -62,7 +64,7 @@ interface Subject {
   close(): Promise<void>;
 }
 
-/** Alternates between all configurations, so that changes in the machine's speed affect them equally. */
+/** Alternates between the configurations, so that changes in the machine's speed affect all of them equally. */
 async function simulate(serverUrl: string, rows: number): Promise<Figures[]> {
   const subjects: Subject[] = [];
   try {
@@ -143,7 +145,7 @@ function table(all: readonly Figures[]): string {
     (one) =>
       `${one.rows.toLocaleString('en-US').padStart(12)} rows in ${String(one.partitions).padStart(2)}: ` +
       `${one.registrationsPerSecond} registrations/s, ${one.lookupMilliseconds} ms for ${devicesPerLookup} devices, ` +
-      `${one.tableBytesPerRow} + ${one.indexBytesPerRow} bytes a row`,
+      `${one.tableBytesPerRow} + ${one.indexBytesPerRow} bytes per row`,
   );
   return `${lines.join('\n')}\n`;
 }
