@@ -4,9 +4,12 @@ import { cutRequests } from './cut-requests.js';
 import { floodRequests } from './flood-requests.js';
 import { holdConnections } from './hold-connections.js';
 
-/** An attacker process. Runs the attack in its parent's first message until the parent exits or the attack ends. */
+/**
+ * An attacker process. Gets its attack in the parent's first message, and runs it until the attack ends or the parent
+ * exits.
+ */
 const reportMilliseconds = 100;
-// Lowers the priority, because this process shares the CPU cores with the attacked process and the measuring process.
+// Lowers the priority, because the attacked process and the measuring process use the same CPU cores.
 setPriority(10);
 process.once('message', (attack) => {
   const report = begin(attack as Attack);

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 
-/** Text of a request. Adds Content-Length unless the headers set it. */
+/** The text of an HTTP request. Adds Content-Length unless the headers set it. */
 export function requestText(
   start: string,
   headers: Readonly<Record<string, string>> = {},
@@ -13,14 +13,14 @@ export function requestText(
   );
 }
 
-/** Encodes bytes in the form that attacker processes expect. */
+/** Encodes a string as attacker processes expect it. */
 export function base64(text: string): string {
   return Buffer.from(text).toString('base64');
 }
 
 const keptFiles = 200;
 
-/** Limits `wanted` to the number of connections that one process on this machine may open. */
+/** Limits `wanted` to the number of connections that one process on this machine can open. */
 export function possibleConnections(wanted: number): number {
   const files = Number(execFileSync('sh', ['-c', 'ulimit -n']).toString());
   return Number.isNaN(files) ? wanted : Math.min(wanted, files - keptFiles);

@@ -16,26 +16,28 @@ import { ProcessProbe, probedEnvironment } from './process-probe.js';
 import { newPhone, RelayMember } from './relay-member.js';
 
 export interface AttackWorldOptions {
-  /** PostgreSQL server on which the relay's and the server's databases are created. Default: SQLite files. */
+  /**
+   * URL of the PostgreSQL server on which databases for the relay and the server are created. Default: SQLite files.
+   */
   readonly postgresUrl?: string | undefined;
-  /** Settings of the relay and the server, without their prefixes. */
+  /** Settings of both the relay and the server, without the prefix of their names. */
   readonly settings?: Readonly<Record<string, string>>;
-  /** Additional server settings, with their prefix. */
+  /** Additional server settings, with the prefix of their names. */
   readonly server?: Readonly<Record<string, string>>;
-  /** In-flight requests that the relay allows per server, and the server per user. */
+  /** Maximum number of in-flight requests: per server on the relay, and per user on the server. */
   readonly requestsPerActor?: number;
-  /** The relay's limit per server. */
+  /** The relay's rate limit per server. */
   readonly notificationsPerMinute?: number;
 }
 
-/** A program's paths that accept bodies, and a path that unauthenticated clients may request. */
+/** A program's paths that accept bodies, and a path that is open to unauthenticated clients. */
 interface Paths {
   readonly form: string;
   readonly json: string;
   readonly open: string;
 }
 
-/** One of the two programs, with the credentials of its attackers and users. */
+/** One of the two programs, with the credentials of its attacker and the requests of an honest user. */
 export interface Target {
   readonly name: 'relay' | 'server';
   readonly paths: Paths;
@@ -43,9 +45,9 @@ export interface Target {
   readonly port: number;
   readonly process: SpawnedProcess;
   readonly probe: ProcessProbe;
-  /** Credentials of a malicious member of another organization, or of a malicious user. */
+  /** Credentials of the attacker: another organization on the relay, or another user on the server. */
   readonly attackerAuthorization: string;
-  /** Requests of an honest user. */
+  /** Requests that an honest user sends during the attack. */
   readonly honest: readonly HonestRequest[];
 }
 
@@ -64,7 +66,7 @@ const serverPaths: Paths = {
   open: '/api/v1/events',
 };
 
-/** Creates a relay and a server in separate processes, to be attacked. */
+/** Creates a relay and a server to be attacked, each in a separate process. */
 export async function createAttackWorld(options: AttackWorldOptions): Promise<AttackWorld> {
   const { postgresUrl, settings = {}, requestsPerActor = 100, notificationsPerMinute = 150_000 } = options;
   const databases = await makeDatabases(postgresUrl);
@@ -145,7 +147,7 @@ async function relayUse(constellation: Constellation): Promise<Use> {
   return { attackerAuthorization: attacker.authorization, honest: await honest.honestRequests() };
 }
 
-/** Requests of a user's app to the server, and a load balancer's health check. */
+/** Requests that a user's app sends to the server, and a load balancer's health check. */
 async function serverUse(constellation: Constellation): Promise<Use> {
   const { serverUrl } = constellation;
   const added = await addUsers(constellation, ['honest', 'attacker']);
@@ -159,7 +161,7 @@ async function serverUse(constellation: Constellation): Promise<Use> {
     ask(`${api}/register`, authorization, new URLSearchParams({ event_types: '[]' })),
   );
   if (queue.status !== 200)
-    throw new Error(`the server opened no queue: ${queue.status} ${stringifyJson(queue.body)}`);
+    throw new Error(`the server did not open a queue: ${queue.status} ${stringifyJson(queue.body)}`);
   const events = new URLSearchParams({
     queue_id: String(queue.body.queue_id),
     last_event_id: '-1',

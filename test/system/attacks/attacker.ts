@@ -8,7 +8,7 @@ const program = fileURLToPath(new URL('attack-program.ts', import.meta.url));
 let bundled: Promise<string> | undefined;
 const none: AttackReport = { isInForce: false, isOver: false, open: 0, done: 0, answers: {} };
 
-/** Longer than any request may take, so that every attack ends even if the target stops answering. */
+/** Longer than any request can take, so that every attack ends even if the target stops responding. */
 const patienceMilliseconds = 180_000;
 
 /** A running attacker process. */
@@ -35,28 +35,28 @@ export class Attacker {
     return this.#report;
   }
 
-  /** Resolves when the attack is at full strength. @throws Error if its process ends first or makes no progress. */
+  /** Resolves when the attack is at full strength. @throws Error if the process ends first or makes no progress. */
   inForce(): Promise<void> {
     return this.#until(({ isInForce }) => isInForce);
   }
 
   /**
-   * Resolves when an attack with a limited number of requests has sent them. @throws Error if its process ends first or
-   * makes no progress.
+   * Resolves when an attack with a limited number of requests has sent all of them. @throws Error if the process ends
+   * first or makes no progress.
    */
   over(): Promise<void> {
     return this.#until(({ isOver }) => isOver);
   }
 
   /**
-   * Resolves when this many connections or requests were made. @throws Error if its process ends first or makes no
-   * progress.
+   * Resolves once the attack has made this many connections or requests. @throws Error if the process ends first or
+   * makes no progress.
    */
   made(count: number): Promise<void> {
     return this.#until(({ done }) => done >= count);
   }
 
-  /** Ends the process and its connections. */
+  /** Ends the process, which closes its connections. */
   async stop(): Promise<void> {
     if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
     const ended = once(this.#child, 'exit');
@@ -78,10 +78,14 @@ export class Attacker {
         if (holds(this.#report)) end();
         else if (this.#report.done !== done) [done, stalledAt] = [this.#report.done, performance.now()];
         else if (performance.now() - stalledAt >= patienceMilliseconds)
-          end(new Error(`the attackers have made no progress beyond ${done} for minutes`));
+          end(
+            new Error(
+              `the attackers have made no progress for minutes, after ${done} connections or requests`,
+            ),
+          );
       };
       const fail = (status: number | null): void =>
-        end(new Error(`the attackers ended (${status}) too early`));
+        end(new Error(`the attackers exited too early, with status ${status}`));
       child.on('message', look).once('exit', fail);
       look();
     });
@@ -89,7 +93,7 @@ export class Attacker {
 }
 
 /**
- * Bundles the attacker program as JavaScript. Many attackers run, and compiling takes ten times as long as starting.
+ * Bundles the attacker program as JavaScript. Compiling takes ten times as long as starting, and many attackers run.
  */
 async function bundle(): Promise<string> {
   const { output } = (await build({

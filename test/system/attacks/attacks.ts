@@ -14,25 +14,25 @@ import { relayRefusals } from './relay-refusals.js';
 import { type Scale, warmingScale } from './scale.js';
 import { newAuthorization, openQueue, polling, serverRefusals, wrongSignIn } from './server-refusals.js';
 
-/** Prepares the data for an attack and returns the attack. */
+/** Prepares an attack's data and returns the attack. */
 export type MakeAttack = (world: AttackWorld, scale: Scale) => Promise<Attack>;
 
-/** Attacks, keyed by the attackers' action, as the end of a sentence. */
+/** Attacks, keyed by the attackers' action as a clause that follows "while". */
 type Attacks = Readonly<Record<string, MakeAttack>>;
 
 const polls = 600;
-/** More than the polls that one user may have in flight. Each poll uses a separate queue. */
+/** More than the number of polls that one user may have in flight. Each poll uses a separate queue. */
 const polledQueues = 40;
 const uploads = 100;
-const strangers = 300;
+const unauthenticatedClients = 300;
 const tooMany = '429 RATE_LIMIT_HIT';
-const inventingCredentials = 'strangers invent credentials on hundreds of connections';
-const guessing = 'the passwords of thousands of names are guessed';
+const inventingCredentials = 'unauthenticated clients invent credentials on hundreds of connections';
+const guessing = 'unauthenticated clients guess the passwords for thousands of user names';
 
-/** Cycles through all requests that are refused before their content is checked and that keep the connection open. */
-export const everyHttpRefusal = 'strangers and members are refused at the door in every way at full speed';
-/** Cycles through all refused requests of members. */
-export const everyRefusal = 'members are refused in every way at full speed';
+/** Cycles through all requests that are refused before their content is checked and that do not end the connection. */
+export const everyHttpRefusal = 'clients send every kind of refused HTTP request at full speed';
+/** Cycles through all refused requests from members. */
+export const everyRefusal = 'members send every kind of refused request at full speed';
 
 /** Attacks that hold connections or occupy the scheduler. */
 export function httpAttacksOn(program: Target['name']): Attacks {
@@ -42,7 +42,7 @@ export function httpAttacksOn(program: Target['name']): Attacks {
   return Object.fromEntries([...holding, inventing(program), ...(program === 'server' ? serverAttacks : [])]);
 }
 
-/** Requests that are refused without the store: each kind, and {@link everyHttpRefusal}. */
+/** Requests that are refused without a database query: a flood of each kind, and {@link everyHttpRefusal}. */
 export function httpRefusalsOn(program: Target['name']): Attacks {
   const refusals = Object.entries(httpRefusals).map(([what, make]): [string, Refusals[string]] => [
     what,
@@ -54,17 +54,17 @@ export function httpRefusalsOn(program: Target['name']): Attacks {
 /** Spreads requests over many connections, so that the scheduler alternates between many clients. */
 function inventing(program: Target['name']): [string, MakeAttack] {
   const make: MakeAttack = async ({ [program]: { paths, port } }, { floodRequests }) => {
-    const requests = Array.from({ length: strangers }, (_, index): [string, RefusedRequest] => [
+    const requests = Array.from({ length: unauthenticatedClients }, (_, index): [string, RefusedRequest] => [
       inventingCredentials,
-      formRequest(wrongCredentials[program], paths.form, `Basic ${base64(`stranger${index}:b`)}`, { x: '1' }),
+      formRequest(wrongCredentials[program], paths.form, `Basic ${base64(`client${index}:b`)}`, { x: '1' }),
     ]);
     const attack = flood(port, requests, floodRequests);
-    return { ...attack, connections: strangers, depth: 1, localAddress: '127.0.0.2' };
+    return { ...attack, connections: unauthenticatedClients, depth: 1, localAddress: '127.0.0.2' };
   };
   return [inventingCredentials, make];
 }
 
-/** Requests of members that need the store: each kind, and {@link everyRefusal}. */
+/** Requests from members that query the database: a flood of each kind, and {@link everyRefusal}. */
 export function memberAttacksOn(program: Target['name']): Attacks {
   const more = program === 'server' ? signInAttacks : {};
   return { ...floodsOf(program, refusalsOf(program), everyRefusal), ...more };
@@ -75,8 +75,8 @@ function refusalsOf(program: Target['name']): Refusals {
 }
 
 /**
- * One flood for each kind of refusal. `everyOne` names an additional flood of all refusals that keep the connection
- * open.
+ * One flood for each kind of refusal. `everyOne` is the name of an additional flood with all refusals that do not end
+ * the connection.
  */
 function floodsOf(program: Target['name'], refusals: Refusals, everyOne: string): Attacks {
   const each = Object.entries(refusals).map(([what, make]): [string, MakeAttack] => [
@@ -89,7 +89,7 @@ function floodsOf(program: Target['name'], refusals: Refusals, everyOne: string)
   return { ...Object.fromEntries(each), [everyOne]: all };
 }
 
-/** Prepares the refused requests that keep the connection open, each with the attackers' action. */
+/** Prepares the refused requests that do not end the connection, each with the attackers' action. */
 async function readyAll(world: AttackWorld, refusals: Refusals): Promise<[string, RefusedRequest][]> {
   const made = await Promise.all(
     Object.entries(refusals).map(
@@ -99,7 +99,7 @@ async function readyAll(world: AttackWorld, refusals: Refusals): Promise<[string
   return made.filter(([, { endsConnection }]) => endsConnection !== true);
 }
 
-/** One flood that cycles through all refusals, with as many requests as `scale` requires. */
+/** One flood that cycles through all refusals. `scale` sets the number of requests. */
 function floodOfAll(
   port: number,
   refused: readonly (readonly [string, RefusedRequest])[],
@@ -130,11 +130,11 @@ const serverAttacks: readonly (readonly [string, MakeAttack])[] = [
     },
   ],
   [
-    'another user polls many queues at once',
+    'another user polls many queues concurrently',
     async ({ constellation, server: { port } }) => {
       const authorization = await newAuthorization(constellation);
       const first: string[] = [];
-      // Opens queues sequentially, because a slow machine would refuse some of forty concurrent requests.
+      // Opens the queues one after another, because a slow machine would refuse some of forty concurrent requests.
       for (let count = 0; count < polledQueues; count++) {
         first.push(polling(authorization, await openQueue(constellation, authorization)).request);
       }
@@ -142,7 +142,7 @@ const serverAttacks: readonly (readonly [string, MakeAttack])[] = [
     },
   ],
   [
-    'another user uploads files a byte a second',
+    'another user uploads files at one byte per second',
     async ({ constellation, server: { port } }) => {
       const first = endlessUpload(await newAuthorization(constellation));
       return hold(port, { first, connections: uploads, answers: [tooMany] });
@@ -150,7 +150,7 @@ const serverAttacks: readonly (readonly [string, MakeAttack])[] = [
   ],
 ];
 
-/** The successful requests that are most expensive for a server, by kind. */
+/** The most expensive successful requests for a server, by kind. */
 export const expensiveAttacks: Attacks = Object.fromEntries(
   Object.entries(expensiveRequests).map(([what, requestsOf]): [string, MakeAttack] => [
     `${what}, thirty at once`,
@@ -164,7 +164,7 @@ export const expensiveAttacks: Attacks = Object.fromEntries(
   ]),
 );
 
-/** The successful requests that are most expensive for a relay, by kind. */
+/** The most expensive successful requests for a relay, by kind. */
 export const expensiveRelayAttacks: Attacks = Object.fromEntries(
   Object.entries(expensiveRelayRequests).map(([what, make]): [string, MakeAttack] => [
     `${what}, thirty at once`,
@@ -178,15 +178,15 @@ export const makeEveryExpensive: MakeAttack = async (world, scale) =>
 
 let added: { readonly world: AttackWorld; readonly data: Promise<MemberData> } | undefined;
 
-/** Adds the data once per world. */
+/** Returns the member's data, which is added once per world. */
 function memberData(world: AttackWorld, scale: Scale): Promise<MemberData> {
   if (added?.world !== world) added = { world, data: addMemberData(world.constellation, scale) };
   return added.data;
 }
 
 /**
- * Makes both programs handle members' requests a few times, so that memory that they always need does not count as
- * growth.
+ * Makes both programs handle each of the members' requests a few times, so that memory that they always need does not
+ * count as growth.
  * @returns for each program, the attack that repeats all requests.
  */
 export async function warmUp(world: AttackWorld): Promise<Record<Target['name'], MakeAttack>> {
@@ -197,7 +197,7 @@ async function warmOne(world: AttackWorld, program: Target['name']): Promise<Mak
   const { honest, port } = world[program];
   const refused = await readyAll(world, refusalsOf(program));
   await experience(honest, warmingScale.warmingRequests);
-  // Does not wait until memory is released, because a process keeps some after its first requests.
+  // Does not wait for memory to be released, because a process keeps some memory after its first requests.
   const attacker = await Attacker.start(floodOfAll(port, refused, warmingScale));
   try {
     await attacker.over();

@@ -8,25 +8,25 @@ type World = Pick<AttackWorld, 'constellation'>;
 
 const form = 'application/x-www-form-urlencoded';
 
-/** Useless requests to the server from users and unauthenticated clients, keyed by the end of a sentence. */
+/** Useless requests to the server from users and unauthenticated clients, keyed by the attackers' action. */
 export const chatRefusals: Refusals = {
-  'strangers try invitation links': () => ({
+  'unauthenticated clients try invitation links': () => ({
     answers: ['404', '429 RATE_LIMIT_HIT'],
     request: requestText(`GET /join/${randomUUID().replaceAll('-', '')}/`),
   }),
-  'another user searches for very many words': (world) =>
+  'another user searches for more than a thousand words': (world) =>
     messages(world, { anchor: 'newest', narrow: JSON.stringify([['search', 'a '.repeat(1500)]]) }),
-  'another user excludes as many topics as it may': (world) => {
+  'another user excludes the maximum number of topics': (world) => {
     const terms = Array.from({ length: 50 }, (_, index) => ({ operator: 'topic', operand: `t${index}` }));
     const narrow = JSON.stringify(terms.map((term) => ({ ...term, negated: true })));
     return messages(world, { anchor: '9'.repeat(30), narrow });
   },
-  'another user opens queues with very many terms': async ({ constellation }) => {
+  'another user opens queues with many search terms': async ({ constellation }) => {
     const narrow = JSON.stringify(Array.from({ length: 30 }, () => ['is', 'dm']));
     const fields = { event_types: '["message"]', narrow };
     return formRequest('200', '/api/v1/register', await newAuthorization(constellation), fields);
   },
-  'another user sets what is nested very deep': async ({ constellation }) => {
+  'another user sets a deeply nested value': async ({ constellation }) => {
     const authorization = await newAuthorization(constellation);
     const value = `${'['.repeat(9000)}${']'.repeat(9000)}`;
     const body = new URLSearchParams({ enter_sends: value }).toString();

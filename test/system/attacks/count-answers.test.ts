@@ -6,7 +6,7 @@ const answer = (status: string, body: string): string =>
 
 const chunkedHead = 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n';
 
-it('answers are counted by status and code for every kind of response, and each once its body is complete', () => {
+it('the reader counts each response by status and code once its body is complete', () => {
   const counts: Record<string, number> = {};
   const count = answerReader(countInto(counts));
   const first = answer('400 Bad Request', '{"result":"error","msg":"no","code":"BAD_REQUEST"}');

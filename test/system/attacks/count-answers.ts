@@ -1,16 +1,18 @@
 const endOfHead = '\r\n\r\n';
-/** End of a chunked body. JSON text has no such line breaks. */
+/** End of a chunked body. JSON text contains no such line breaks. */
 const endOfChunks = '\r\n0\r\n\r\n';
 const statusAt = 'HTTP/1.1 '.length;
 
 /**
- * Cheaply detects the answers in received data, in order. Reports each answer by its status. A refusal is reported by
- * status and code, such as `400 BAD_REQUEST`, once its body has arrived. Data may arrive in chunks. The reader returns
- * the number of answers found in each chunk.
+ * Cheaply detects the responses in received data, in order. Data may arrive in chunks of any size. Calls `tell` with
+ * the status of each response, or with the status and code of a refusal, such as `400 BAD_REQUEST`, once its body has
+ * arrived. The returned reader returns the number of responses found in each chunk.
  */
 export function answerReader(tell: (answer: string) => void): (chunk: Buffer) => number {
   let text = '';
-  /** Status of the chunked answer that is being received. Its chunks may be many megabytes and are not kept. */
+  /**
+   * Status of the response whose chunked body is being received. The body can be many megabytes long and is not kept.
+   */
   let chunked: string | undefined;
   const readOne = (): boolean => {
     if (chunked !== undefined) {

@@ -1,15 +1,19 @@
 import { type MemberData, revolvingNames } from './member-data.js';
 import { type ExpensiveRequests, patch, post, remove } from './member-requests.js';
 
-/** Together with {@link MemberData.people}, makes as many subscriptions as one request may create. */
+/**
+ * Number of new channels per request. With {@link MemberData.people}, creates as many subscriptions as one request may.
+ */
 const channelsPerRequest = 5;
-/** Number of names that do not exist before their first use. */
+/** Number of names, each of which is new at its first use. */
 const newNames = 60;
 
 const listOf = (prefix: string, count: number) =>
   Array.from({ length: count }, (_, index) => `${prefix}${index}`);
 
-/** Requests of an ordinary member that affect all users of the organization. None of them requires an administrator. */
+/**
+ * Requests from an ordinary member that affect all users of the organization. None of them requires an administrator.
+ */
 export const crowdRequests: ExpensiveRequests = {
   'another user subscribes many users again': (data) => [subscribing(data, [data.crowd.name])],
   'another user subscribes many users to new channels': (data) =>

@@ -24,7 +24,7 @@ export function cutRequests({ port, request, how, rounds, isWhole }: CutRequests
   return () => ({ isInForce: done > 0, isOver: done >= total, open, done, answers: {} });
 }
 
-/** Resolves when the connection has ended. Never rejects, because the other side may end it first. */
+/** Resolves when the connection has ended. Never rejects, even if the other side ends the connection first. */
 function cutOne(port: number, part: Buffer, how: CutRequests['how']): Promise<void> {
   return new Promise((resolve) => {
     const socket = connect({ port, host: '127.0.0.1', noDelay: true });

@@ -7,9 +7,9 @@ import { besides, complaintsOf, measureAttack, measureService } from './measure-
 import { gateScale } from './scale.js';
 
 /**
- * Attacks the target, and checks three things. During the attack, an honest user's requests are answered, 99 of 100 of
- * them quickly. The attackers get the right answers. Afterwards, the target has released all resources that the attack
- * made it use.
+ * Attacks the target, and checks three things. During the attack, all of an honest user's requests succeed, 99 of 100
+ * of them quickly. The attackers get the expected responses. Afterwards, the target has released all resources that the
+ * attack used.
  */
 export async function expectUnharmed(target: Target, attack: Attack): Promise<void> {
   const harm = await measureAttack(target, attack, gateScale);
@@ -17,8 +17,8 @@ export async function expectUnharmed(target: Target, attack: Attack): Promise<vo
 }
 
 /**
- * Attacks the target once without measuring, until each kind of request has been answered and none is in flight.
- * SQLite's page caches and the memory allocator grow in the first such attack, and hardly in later ones.
+ * Runs the attack once without measuring, until each kind of request has been answered and no request is in flight.
+ * SQLite's page caches and the memory allocator grow during the first such attack, and hardly afterwards.
  */
 export async function warmUpBy(target: Target, attack: Attack): Promise<void> {
   const attacker = await Attacker.start(attack);
@@ -30,16 +30,13 @@ export async function warmUpBy(target: Target, attack: Attack): Promise<void> {
   await expect.poll(async () => (await target.probe.glance()).requestsInFlight).toBe(0);
 }
 
-/** A few requests of each kind. The slowest one stands for the p99. */
+/** Number of requests of each kind: so few that the slowest one counts as the p99. */
 const servedRequests = 20;
 
-/** An honest user's experience without an attack. */
+/** Measures an honest user's requests without an attack. */
 export const experienceOf = ({ honest }: Target): Promise<Experience> => experience(honest, servedRequests);
 
-/**
- * Expects that an honest user's requests are answered, and that their p99 latency is close to the latency without an
- * attack.
- */
+/** Expects that all of an honest user's requests succeed, with a p99 latency close to that without an attack. */
 export async function expectServed(target: Target, unattacked: Experience): Promise<void> {
   const measured = besides(await measureService(target, servedRequests), unattacked);
   expect(complaintsOf(measured), JSON.stringify(measured)).toEqual([]);

@@ -12,12 +12,12 @@ import { newPhone, RelayMember } from './relay-member.js';
 const registrationsAtOnce = 100;
 const reportedRows = 10_000;
 /**
- * Thirty of these requests exceed the client's quarter of the body memory, or its quota for a minute. A refused body
- * that takes longer than the relay waits for it is answered 408.
+ * Allowed responses. Thirty concurrent requests exceed the client's quarter of the memory for bodies, or its quota per
+ * minute. The relay responds with 408 if a body takes longer than the relay waits for it.
  */
 const answers = ['200', '503 RATE_LIMIT_HIT', '503 SERVICE_UNAVAILABLE', '408 REQUEST_TIMEOUT'];
 
-/** The most expensive requests for a relay, each as large as allowed, keyed by another member's action. */
+/** The most expensive requests to a relay, each as large as allowed, keyed by the other member's action. */
 export const expensiveRelayRequests: Readonly<
   Record<string, (world: AttackWorld) => Promise<RefusedRequest>>
 > = {
@@ -25,7 +25,7 @@ export const expensiveRelayRequests: Readonly<
     const { authorization } = await RelayMember.add(constellation);
     return report(authorization, { realm_counts: countsOf(reportedRows), installation_counts: '[]' });
   },
-  'another member reports three lists of ten thousand counts': async ({ constellation }) => {
+  'another member reports three lists of ten thousand counts each': async ({ constellation }) => {
     const { authorization } = await RelayMember.add(constellation);
     const rows = countsOf(reportedRows);
     const form = { realm_counts: rows, installation_counts: rows, realmauditlog_rows: rows };

@@ -7,15 +7,15 @@ import type { RefusedRequest } from './refusals.js';
 
 const requestsAtOnce = 30;
 const maximumIds = 5000;
-/** Even, so that pairs of requests that undo each other are complete. */
+/** Number of rounds per attack. Must be even, because some requests come in pairs that undo each other. */
 const rounds = 12;
 
 const narrowTo = (name: string, ...more: readonly (readonly [string, string])[]) =>
   JSON.stringify([['channel', name], ...more]);
-/** The text of ten thousand characters that takes longest to render. */
+/** The text of about ten thousand characters that takes the longest to render. */
 const costlyText = '**`a`** :smile: '.repeat(600);
 
-/** The most expensive requests for a server, each as large as allowed. */
+/** The most expensive requests to a server, each as large as allowed. */
 export const expensiveRequests: ExpensiveRequests = {
   'another user reads the history of a message': (data) => [
     get(`messages/${data.oftenEdited}/history`, data),
@@ -34,7 +34,7 @@ export const expensiveRequests: ExpensiveRequests = {
   'another user reads messages that were edited often': (data) => [
     get('messages', data, { message_ids: JSON.stringify(data.edited) }),
   ],
-  'another user searches for words that every message has': (data) => [
+  'another user searches for words that every message contains': (data) => [
     get('messages', data, {
       anchor: 'newest',
       num_before: '1000',
@@ -58,7 +58,7 @@ export const expensiveRequests: ExpensiveRequests = {
         send_notification_to_new_thread: 'false',
       }),
     ),
-  'another user stars the messages of a channel': (data) =>
+  'another user stars all messages of a channel': (data) =>
     ['add', 'remove'].map((op) =>
       post('messages/flags/narrow', data, {
         op,
@@ -69,7 +69,7 @@ export const expensiveRequests: ExpensiveRequests = {
         narrow: narrowTo(data.moving.name),
       }),
     ),
-  'another user marks all messages as read and as unread': (data) =>
+  'another user marks all messages as read, then as unread': (data) =>
     ['add', 'remove'].map((op) =>
       post('messages/flags/narrow', data, {
         op,
@@ -90,7 +90,7 @@ export const expensiveRequests: ExpensiveRequests = {
   'another user lists all users with their profiles': (data) => [
     get('users', data, { include_custom_profile_fields: 'true' }),
   ],
-  'another user fetches as many events as there may be': (data) => [
+  'another user fetches the maximum number of events': (data) => [
     get('events', data, { queue_id: data.queueId, last_event_id: '-1', dont_block: 'true' }),
   ],
   'another user lists the topics of a channel': (data) => [get(`users/me/${data.library.id}/topics`, data)],
@@ -109,8 +109,8 @@ export const expensiveRequests: ExpensiveRequests = {
   ],
   ...crowdRequests,
   'another user lists groups of all users': (data) => [get('user_groups', data)],
-  'another user opens queues with everything': (data) => [post('register', data, {})],
-  'another user types to many subscribers': (data) => [
+  'another user opens queues with all initial state': (data) => [post('register', data, {})],
+  'another user sends typing notifications to many subscribers': (data) => [
     post('typing', data, { op: 'start', type: 'channel', stream_id: String(data.crowd.id), topic: 'crowd' }),
   ],
 };
@@ -120,19 +120,19 @@ function sending(data: MemberData, content: string): string {
   return post('messages', data, { type: 'channel', to, topic: 'crowd', content });
 }
 
-/** Possible answers to concurrent requests, the usual one first. */
+/** Possible responses to concurrent requests, the most frequent one first. */
 const answersOf: Readonly<Record<string, readonly string[]>> = {
-  // 400 if another request has moved the topic.
+  // 400 if another request has moved the topic in the meantime.
   'another user moves a long topic': ['200', '400 BAD_REQUEST'],
-  'another user opens queues with everything': ['200', '429 RATE_LIMIT_HIT'],
-  // 400 if another request has created the group or changed its members.
+  'another user opens queues with all initial state': ['200', '429 RATE_LIMIT_HIT'],
+  // 400 if another request has created the group, or changed its members, in the meantime.
   'another user creates groups of all users': ['200', '400 BAD_REQUEST'],
   'another user adds all users to a group and removes them': ['200', '400 BAD_REQUEST'],
-  // 400 if opening other queues has removed this queue.
-  'another user fetches as many events as there may be': ['200', '400 BAD_EVENT_QUEUE_ID'],
+  // 400 if opening another queue has removed this queue.
+  'another user fetches the maximum number of events': ['200', '400 BAD_EVENT_QUEUE_ID'],
 };
 
-/** Keeps thirty requests in flight: each answer is followed by the next request. */
+/** Keeps thirty requests in flight: sends the next request after each response. */
 export function thirtyAtOnce(
   port: number,
   requests: readonly (readonly [what: string, RefusedRequest])[],
@@ -160,7 +160,7 @@ export function everyExpensiveRequest(data: MemberData): (readonly [what: string
   ).flat();
 }
 
-/** A request with its expected answers. */
+/** A request with its expected responses. */
 export function answered(what: string, request: string): RefusedRequest {
   return { answers: answersOf[what] ?? ['200'], request };
 }

@@ -9,7 +9,7 @@ interface Sent {
   readonly bytes: Buffer;
 }
 
-/** Starts to send requests on a few connections. Reopens a connection that the other side ends. */
+/** Starts to send requests on several connections. Reopens a connection that the other side ends. */
 export function floodRequests(attack: RepeatedRequests): () => AttackReport {
   const requests = attack.requests.map(({ text, what }) => ({ what, bytes: Buffer.from(text, 'base64') }));
   const { total = Number.POSITIVE_INFINITY } = attack;
@@ -23,7 +23,7 @@ export function floodRequests(attack: RepeatedRequests): () => AttackReport {
     const { port, localAddress } = attack;
     const from = localAddress === undefined ? {} : { localAddress };
     const socket = connect({ port, host: '127.0.0.1', noDelay: true, ...from });
-    // Actions of the unanswered requests, in order: answers on a connection arrive in the order of its requests.
+    // Actions of the unanswered requests, in order, because responses arrive in the order of the requests.
     const unanswered: string[] = [];
     const count = answerReader((answer) => counters.get(unanswered.shift() ?? '')?.(answer));
     const send = (): void => {

@@ -4,7 +4,8 @@ import type { AttackReport, HeldConnections } from './attack.js';
 import { answerReader, countInto } from './count-answers.js';
 
 const atOnce = 100;
-// Reopening connections as fast as the target closes them would use more CPU time than the target's own work.
+// Limits reopening: doing it as fast as the target closes connections would use more CPU time than the target's own
+// work.
 const againAtOnce = 10;
 const againMilliseconds = 200;
 const dripMilliseconds = 1000;
@@ -55,7 +56,7 @@ export function holdConnections(attack: HeldConnections): () => AttackReport {
   });
 }
 
-/** Resolves to `undefined` if the machine or the other side allows no more connections. */
+/** Opens a connection. Resolves to `undefined` if the machine or the other side allows no more connections. */
 async function openOne(port: number): Promise<Socket | undefined> {
   const socket = connect(port, '127.0.0.1');
   try {

@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { shareOf } from '../../support/share-of.js';
 
-/** A request of an honest client. */
+/** A request from an honest client. */
 export interface HonestRequest {
   readonly name: string;
   readonly url: string;
@@ -13,7 +13,7 @@ export interface HonestRequest {
 /** Results of several requests. */
 export interface Experience {
   readonly requests: number;
-  /** Number of failures, by request and answer. */
+  /** Number of failures, by request and response. */
   readonly failures: Readonly<Record<string, number>>;
   readonly p50Milliseconds: number;
   readonly p99Milliseconds: number;
@@ -23,8 +23,8 @@ const intervalMilliseconds = 15;
 const patienceMilliseconds = 20_000;
 
 /**
- * Sends this many requests, each kind in turn, at about sixty per second regardless of latency. Each request uses a new
- * connection, because new clients must be served too.
+ * Sends `count` requests and measures their latency. Cycles through the kinds, at about sixty requests per second
+ * regardless of latency. Each request uses a new connection, because the target must serve new clients too.
  */
 export async function experience(kinds: readonly HonestRequest[], count: number): Promise<Experience> {
   const failures: Record<string, number> = {};
@@ -51,7 +51,10 @@ export async function experience(kinds: readonly HonestRequest[], count: number)
   return { requests: count, failures, p50Milliseconds: share(0.5), p99Milliseconds: share(0.99) };
 }
 
-/** Milliseconds until the whole answer has arrived. @throws Error unless the request succeeds. */
+/**
+ * Sends a request. Resolves to the milliseconds until the whole response has arrived. @throws Error unless the request
+ * succeeds.
+ */
 function ask({ url, method, headers = {}, body = '' }: HonestRequest): Promise<number> {
   return new Promise((resolve, reject) => {
     const startedAt = performance.now();

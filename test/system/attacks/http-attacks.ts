@@ -6,26 +6,26 @@ import type { Scale } from './scale.js';
 const form = 'application/x-www-form-urlencoded';
 const connections = 600;
 
-/** Attacks on code that both programs share, which are run only on the relay. */
+/** Attacks on code shared by both programs. Run only on the relay. */
 export const onlyOfRelay: ReadonlySet<string> = new Set([
-  'strangers send headers a byte a second',
-  'strangers connect and say nothing',
-  'strangers ask and never read an answer',
-  'connections end right after many requests',
-  'connections are reset at each byte of a request',
-  'connections are closed at each byte of a request',
+  'unauthenticated clients send headers at one byte per second',
+  'unauthenticated clients connect and send nothing',
+  'unauthenticated clients send requests and never read a response',
+  'connections end right after many pipelined requests',
+  'connections are reset after each byte of a request',
+  'connections are closed after each byte of a request',
 ]);
 
 type MakeHttpAttack = (target: Target, scale: Scale) => Attack;
 
-/** HTTP attacks by name. The name describes the attack and is part of the test's title. */
+/** HTTP attacks by name. The name describes the attackers' action and is part of the test's title. */
 export const httpAttacks: Readonly<Record<string, MakeHttpAttack>> = {
-  'strangers send bodies a byte a second': ({ port, paths }) =>
+  'unauthenticated clients send bodies at one byte per second': ({ port, paths }) =>
     hold(port, {
       answers: ['401 UNAUTHORIZED'],
       first: requestText(`POST ${paths.form}`, { 'content-type': form, 'content-length': '9999' }),
     }),
-  'another member sends bodies a byte a second': ({
+  'another member sends bodies at one byte per second': ({
     name,
     port,
     paths,
@@ -39,24 +39,24 @@ export const httpAttacks: Readonly<Record<string, MakeHttpAttack>> = {
         'content-length': '9999',
       }),
     }),
-  'strangers send headers a byte a second': ({ port, paths }) =>
+  'unauthenticated clients send headers at one byte per second': ({ port, paths }) =>
     hold(port, { first: `POST ${paths.form} HTTP/1.1\r\nx-slow: ` }),
-  'strangers connect and say nothing': ({ port }, { silentConnections }) =>
+  'unauthenticated clients connect and send nothing': ({ port }, { silentConnections }) =>
     hold(port, { first: '', drip: '', connections: possibleConnections(silentConnections) }),
-  'strangers ask and never read an answer': ({ port, paths }) =>
+  'unauthenticated clients send requests and never read a response': ({ port, paths }) =>
     askingWithoutReading(port, requestText(`GET ${paths.open}`), 200),
-  'another member asks for much and never reads an answer': ({
+  'another member requests long responses and never reads one': ({
     port,
     paths,
     attackerAuthorization: authorization,
   }) =>
-    // The answer names unknown parameters, so it is as long as the request.
+    // The response names unknown parameters, so it is as long as the request.
     askingWithoutReading(
       port,
       requestText(`GET ${paths.open}?${'x'.repeat(12_000)}=1`, { authorization }),
       50,
     ),
-  'connections end right after many requests': (
+  'connections end right after many pipelined requests': (
     { port, paths, attackerAuthorization: authorization },
     { cutRounds },
   ) => ({
@@ -67,7 +67,7 @@ export const httpAttacks: Readonly<Record<string, MakeHttpAttack>> = {
     rounds: 200 * cutRounds,
     request: base64(whole(paths, authorization).repeat(90)),
   }),
-  'connections are reset at each byte of a request': (
+  'connections are reset after each byte of a request': (
     { port, paths, attackerAuthorization: authorization },
     { cutRounds },
   ) => ({
@@ -78,7 +78,7 @@ export const httpAttacks: Readonly<Record<string, MakeHttpAttack>> = {
     rounds: cutRounds,
     request: base64(whole(paths, authorization)),
   }),
-  'connections are closed at each byte of a request': (
+  'connections are closed after each byte of a request': (
     { port, paths, attackerAuthorization: authorization },
     { cutRounds },
   ) => ({
@@ -95,14 +95,16 @@ function whole(paths: Target['paths'], authorization: string): string {
   return requestText(`POST ${paths.form}`, { authorization, 'content-type': form }, `x=${'1'.repeat(200)}`);
 }
 
-/** Sends one request at a time, because the server closes connections with too many pipelined requests. */
+/**
+ * Sends one request at a time per connection, because the target closes connections with too many pipelined requests.
+ */
 function askingWithoutReading(port: number, request: string, connections: number): HeldConnections {
   const dripBytes = Buffer.byteLength(request);
   return hold(port, { first: request, drip: request, dripBytes, readsAnswers: false, connections });
 }
 
 interface Held {
-  /** First bytes of each connection. Several texts are assigned in turn. */
+  /** First bytes of each connection. Several strings are assigned round-robin. */
   readonly first: string | readonly string[];
   readonly answers?: readonly string[];
   readonly drip?: string;

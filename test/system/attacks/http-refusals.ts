@@ -3,40 +3,44 @@ import type { Target } from './attack-world.js';
 import { formRequest, jsonRequest, type RefusedRequest, wrongCredentials } from './refusals.js';
 
 const form = 'application/x-www-form-urlencoded';
-/** Answers to a JSON body: the relay accepts JSON on that path, the server does not. */
+/** Responses to an invalid JSON body. On this path, the relay accepts JSON and the server does not. */
 const noJson = { relay: '400 BAD_REQUEST', server: '415 UNSUPPORTED_MEDIA_TYPE' } as const;
 
 /**
- * Answers that are allowed instead of the expected refusal. The relay counts a member's request as soon as its head
- * arrives, and a hundred thousand requests use up the quota.
+ * Responses that are allowed instead of the expected refusal. The relay counts a member's request as soon as its head
+ * arrives, so a hundred thousand requests exhaust the quota.
  */
 const usedUp: Readonly<Record<Target['name'], readonly string[]>> = {
   relay: ['503 RATE_LIMIT_HIT'],
   server: [],
 };
 
-/** The action for which the refusal ends the connection. */
-export const tooLarge = 'another member sends what is too large';
+/** The action whose refusal ends the connection. */
+export const tooLarge = 'another member sends a body that is too large';
 
-/** Requests that both programs refuse before checking their content, keyed by the end of a sentence. */
+/** Requests that both programs refuse before checking their content, keyed by the attackers' action. */
 export const httpRefusals: Readonly<Record<string, (target: Target) => RefusedRequest>> = {
-  'an unknown path is asked for': () => ({
+  'an unauthenticated client requests an unknown path': () => ({
     answers: ['404 NOT_FOUND'],
     request: requestText('GET /nowhere'),
   }),
-  'a wrong method is used': ({ paths }) => ({
+  'an unauthenticated client uses a wrong method': ({ paths }) => ({
     answers: ['405 METHOD_NOT_ALLOWED'],
     request: requestText(`PATCH ${paths.form}`),
   }),
-  'wrong credentials are tried': ({ name, paths }) =>
+  'an unauthenticated client tries wrong credentials': ({ name, paths }) =>
     formRequest(wrongCredentials[name], paths.form, `Basic ${base64('a:b')}`, { x: '1' }),
-  'another member leaves out what is needed': ({ name, paths, attackerAuthorization }) => {
+  'another member omits a required field': ({ name, paths, attackerAuthorization }) => {
     const answers = ['400 REQUEST_VARIABLE_MISSING', ...usedUp[name]];
     return formRequest(answers, paths.form, attackerAuthorization, { x: '1' });
   },
-  'another member sends what is no JSON': ({ name, paths, attackerAuthorization }) =>
+  'another member sends invalid JSON': ({ name, paths, attackerAuthorization }) =>
     jsonRequest([noJson[name], ...usedUp[name]], paths.json, attackerAuthorization, '{'),
-  'another member sends what is neither': ({ name, paths, attackerAuthorization: authorization }) => {
+  'another member sends a body that is neither a form nor JSON': ({
+    name,
+    paths,
+    attackerAuthorization: authorization,
+  }) => {
     const headers = { authorization, 'content-type': 'text/plain' };
     return {
       answers: ['415 UNSUPPORTED_MEDIA_TYPE', ...usedUp[name]],

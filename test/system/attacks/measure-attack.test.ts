@@ -11,37 +11,34 @@ const flood: RepeatedRequests = {
   total: 400,
   depth: 1,
   endsConnections: false,
-  requests: [
-    request('strangers knock', '404 NOT_FOUND'),
-    request('members ask', '429 RATE_LIMIT_HIT', '200'),
-  ],
+  requests: [request('clients knock', '404 NOT_FOUND'), request('members ask', '429 RATE_LIMIT_HIT', '200')],
 };
 
 function complaints(answers: AttackReport['answers']): string[] {
   return complaintsOfAnswers(flood, { isInForce: true, isOver: true, open: 0, done: 400, answers });
 }
 
-it('each kind of attack must get its own answers, including the usual one', () => {
+it('each kind of attack must get its own responses, including its most frequent one', () => {
   const right = {
-    'strangers knock': { '404 NOT_FOUND': 200 },
+    'clients knock': { '404 NOT_FOUND': 200 },
     'members ask': { '429 RATE_LIMIT_HIT': 2, '200': 198 },
   };
   expect(complaints(right)).toEqual([]);
   expect(
-    complaints({ ...right, 'strangers knock': { '404 NOT_FOUND': 2, '503 SERVICE_UNAVAILABLE': 198 } }),
+    complaints({ ...right, 'clients knock': { '404 NOT_FOUND': 2, '503 SERVICE_UNAVAILABLE': 198 } }),
   ).toEqual([]);
-  expect(complaints({ ...right, 'strangers knock': { '404 NOT_FOUND': 199, '200': 1 } })).toEqual([
-    'while strangers knock, 1 requests were answered 200',
+  expect(complaints({ ...right, 'clients knock': { '404 NOT_FOUND': 199, '200': 1 } })).toEqual([
+    'while clients knock, 1 requests were answered 200',
   ]);
-  expect(complaints({ ...right, 'strangers knock': {} })).toEqual([
-    'while strangers knock, only 0 of 0 requests were answered 404 NOT_FOUND',
+  expect(complaints({ ...right, 'clients knock': {} })).toEqual([
+    'while clients knock, only 0 of 0 requests were answered 404 NOT_FOUND',
   ]);
   expect(complaints({ ...right, 'members ask': { '200': 200 } })).toEqual([
     'while members ask, only 0 of 200 requests were answered 429 RATE_LIMIT_HIT',
   ]);
 });
 
-it('held connections may get their own answers, or those that any held connection may get', () => {
+it('held connections may get their own responses, and those that any held connection may get', () => {
   const held = hold(1, { first: '', answers: ['401 UNAUTHORIZED'] });
   const heldComplaints = (answers: Record<string, number>) =>
     complaintsOfAnswers(held, {

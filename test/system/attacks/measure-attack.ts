@@ -8,24 +8,24 @@ import type { Scale } from './scale.js';
 const measurements = 3;
 const mostMilliseconds = 200;
 const mostSlowdown = 2;
-/** Allowed latency for an honest user during an attack, as a multiple of the latency without an attack. */
+/** Allowed latency of an honest user during an attack, as a multiple of the latency without the attack. */
 const mostTimesAsLong = 5;
 const recoveryMilliseconds = 30_000;
 const lookAgainMilliseconds = 200;
-/** Allowed memory after the attack, relative to before: 20% growth. */
+/** Allowed memory after the attack, as a multiple of the memory before it. */
 const memoryGrowth = 1.2;
-/** Allowed answers on every held connection: it stayed open too long, or exceeded a limit. */
+/** Responses that are allowed on every held connection: it stayed open too long, or exceeded a limit. */
 const heldTooLong = ['408 REQUEST_TIMEOUT', '503 SERVICE_UNAVAILABLE'];
-/** The refusal of an overloaded process. */
+/** Part of a failure that shows that an overloaded process refused the request. */
 const refusal = ': 503 ';
-/** With fewer concurrent connections, the test would prove nothing. */
+/** Minimum number of held connections. With fewer, the test would prove nothing. */
 const fewestHeld = 20;
-/** Minimum fraction of each kind of flood request that must get the same answer as without the flood. */
+/** Minimum fraction of each kind of flood request that must get its expected response. */
 const leastPartTried = 0.01;
 
 /** An honest user's experience during a period. */
 export interface Measured extends Experience {
-  /** 99 of 100 requests must be answered within this time. */
+  /** Upper bound for the latency of 99 out of 100 requests. */
   readonly mostMilliseconds: number;
 }
 
@@ -42,9 +42,9 @@ export interface Harm {
 }
 
 /**
- * Attacks the target and measures an honest user's requests during the attack. Then ends the attack and waits until the
- * target has released its resources. Waits at most half a minute, multiplied by the factor by which other programs slow
- * the target down.
+ * Attacks the target, and measures an honest user's requests during the attack. Then ends the attack and waits until
+ * the target has released its resources. Waits at most half a minute, multiplied by the factor by which other programs
+ * slow the target down.
  */
 export async function measureAttack(target: Target, attack: Attack, scale: Scale): Promise<Harm> {
   const { probe } = target;
@@ -73,7 +73,7 @@ export async function measureAttack(target: Target, attack: Attack, scale: Scale
     ...complaintsOfAnswers(attack, report),
     ...(attack.kind === 'hold' ? complaintsOfHeld(inForce) : []),
     ...complaintsOfHoldings(before, after),
-    ...errors.slice(0, 3).map((line) => `an error was written into the log: ${line}`),
+    ...errors.slice(0, 3).map((line) => `the process logged an error: ${line}`),
   ];
   return { measured, report, before, after, errors, complaints };
 }
@@ -82,9 +82,9 @@ export async function measureAttack(target: Target, attack: Attack, scale: Scale
  * Measures an honest user's requests.
  *
  * The machine is shared, so the latency bound is multiplied by the factor by which other programs slow the target down.
- * Above a factor of two, latency is not checked, only that every request is answered. Requests that were too slow, or
- * refused by an overloaded process, are measured up to three times, because a stall that the attack did not cause is
- * temporary. Any other failure always counts.
+ * Above a factor of two, only success is checked, not latency. The measurement is repeated up to three times if
+ * requests were too slow or refused because of overload: a stall that the attack did not cause is temporary. Any other
+ * failure always counts.
  */
 export async function measureService(target: Target, requests: number): Promise<Measured> {
   let measured = await measureOnce(target, requests);
@@ -94,7 +94,7 @@ export async function measureService(target: Target, requests: number): Promise<
   return measured;
 }
 
-/** The measurement, with a latency bound that allows for a machine that is slow even without an attack. */
+/** Returns the measurement with a latency bound that allows for a machine that is slow even without an attack. */
 export function besides(measured: Measured, unattacked: Experience): Measured {
   const most = Math.max(measured.mostMilliseconds, mostTimesAsLong * unattacked.p99Milliseconds);
   return { ...measured, mostMilliseconds: most };
@@ -111,7 +111,7 @@ function isOnlySlow(measured: Measured): boolean {
 export function complaintsOf({ failures, p99Milliseconds, mostMilliseconds: most }: Measured): string[] {
   const failed = Object.entries(failures).map(([what, times]) => `failed ${times} times: ${what}`);
   if (p99Milliseconds < most) return failed;
-  return [...failed, `99 of 100 requests took up to ${p99Milliseconds} ms, which may be ${most} ms`];
+  return [...failed, `99 of 100 requests took up to ${p99Milliseconds} ms, but ${most} ms is the limit`];
 }
 
 async function measureOnce({ honest, probe }: Target, requests: number): Promise<Measured> {
@@ -122,9 +122,9 @@ async function measureOnce({ honest, probe }: Target, requests: number): Promise
   return { ...experienced, mostMilliseconds: most };
 }
 
-/** Unexpected answers to the attackers, one sentence each. */
+/** Unexpected responses to the attackers, one sentence each. */
 export function complaintsOfAnswers(attack: Attack, { done, answers }: AttackReport): string[] {
-  if (done === 0) return ['the attackers got nothing done'];
+  if (done === 0) return ['the attackers made no connection or request'];
   if (attack.kind === 'cut') return [];
   if (attack.kind === 'hold') {
     const right = [...attack.answers, ...heldTooLong];
@@ -132,7 +132,7 @@ export function complaintsOfAnswers(attack: Attack, { done, answers }: AttackRep
   }
   const expected = new Map(attack.requests.map(({ what, answers }) => [what, answers]));
   return [...expected].flatMap(([what, right]) => {
-    // An attack without a total may get few answers, so any allowed answer counts as the usual one.
+    // An attack without a total may get few responses, so any allowed response counts as the most frequent one.
     const usual = attack.total === undefined ? right : right.slice(0, 1);
     return complaintsOfRefusal(what, { right, usual }, answers[what] ?? {});
   });
@@ -146,7 +146,7 @@ function complaintsOfRefusal(
   const done = Object.values(counts).reduce((sum, count) => sum + count, 0);
   const tried = usual.reduce((sum, answer) => sum + (counts[answer] ?? 0), 0);
   return [
-    // An overloaded process may refuse requests with 503. If it refuses nearly all of them, nothing was tested.
+    // An overloaded process may refuse requests with 503. If it refuses nearly all of them, nothing is tested.
     ...strangeAnswers(what, [...right, '503 SERVICE_UNAVAILABLE'], counts),
     ...(tried > 0 && tried >= done * leastPartTried
       ? []
@@ -175,7 +175,10 @@ async function whenHeld({ probe }: Target): Promise<Holdings> {
   }
 }
 
-/** Whether the time is over. The time is multiplied by the factor by which other programs slow the target down. */
+/**
+ * Returns a function that tells whether the time is over. The time is multiplied by the factor by which other programs
+ * slow the target down.
+ */
 function timeIsOver(probe: Target['probe'], milliseconds: number): () => boolean {
   const startedAt = performance.now();
   const slowdownSinceThen = probe.slowdown();
@@ -185,8 +188,8 @@ function timeIsOver(probe: Target['probe'], milliseconds: number): () => boolean
 async function whenGivenBack({ probe }: Target, before: Holdings): Promise<Holdings> {
   const timedOut = timeIsOver(probe, recoveryMilliseconds);
   for (;;) {
-    // At first, the target is still accepting connections that the attackers have already closed. `look` collects
-    // garbage, so it is called only after that.
+    // At first, the target is still accepting connections that the attackers have already closed. `look` triggers a
+    // garbage collection, so it is called only after that.
     const isOver = timedOut();
     if (isOver || complaintsOfPlaces(await probe.glance()).length === 0) {
       const now = await probe.look();

@@ -8,14 +8,14 @@ import { addFiles } from './member-files.js';
 import { type Db, insertAll } from './member-rows.js';
 import type { Scale } from './scale.js';
 
-/** Data of an organization with a member who requests as much of it as possible. */
+/** Data of an organization, and of a member who requests as much of it as possible. */
 export interface MemberData {
   readonly authorization: string;
   /** The member's own id. */
   readonly userId: UserId;
   /** A channel with many long messages in many topics. */
   readonly library: MemberChannel;
-  /** A channel with many subscribers. A group with the channel's name has the same members. */
+  /** A channel with many subscribers. A group of the same name has the same members. */
   readonly crowd: MemberChannel;
   /** The subscribers of `crowd`. */
   readonly people: readonly UserId[];
@@ -23,13 +23,13 @@ export interface MemberData {
   readonly moving: MemberChannel;
   /** Messages with several edits each. */
   readonly edited: readonly MessageId[];
-  /** A message with the longest possible history. */
+  /** A message with the longest possible edit history. */
   readonly oftenEdited: MessageId;
-  /** A queue with as many events as one answer may have. */
+  /** An event queue with as many events as one response can contain. */
   readonly queueId: string;
-  /** A group that the member created, which has no members. */
+  /** A group without members that the member created. */
   readonly groupId: number;
-  /** A text with as many links to the member's files as fit into a message. */
+  /** A message text with as many links to the member's files as possible. */
   readonly fileLinks: string;
 }
 
@@ -46,18 +46,18 @@ const mostEvents = 500;
 const messagesPerFile = 100;
 const words = Array.from({ length: 2000 }, (_, index) => `w${index.toString(36)}`);
 
-/** Text with this many characters. Each seed produces different words. */
+/** A text with this many characters. Each seed produces different words. */
 export function longText(characters: number, seed: number): string {
   let text = '';
   for (let index = seed; text.length < characters; index += 1) text += `${words[(index * 7919) % 2000]} `;
   return text.slice(0, characters - 1);
 }
 
-/** Adds all data while the server runs, mostly by inserting rows directly. */
+/** Adds all data while the server runs, mostly by direct inserts into the database. */
 export async function addMemberData(world: Constellation, scale: Scale): Promise<MemberData> {
   const count = scale.memberMessages;
   const [user] = await addUsers(world, ['greedy']);
-  if (user === undefined) throw new Error('no user was added');
+  if (user === undefined) throw new Error('addUsers added no user');
   const authorization = basicAuthorization(user.email, user.api_key);
   const api = `${world.serverUrl}/api/v1`;
   const post = (path: string, fields: Record<string, string>) =>

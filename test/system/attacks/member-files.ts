@@ -3,7 +3,7 @@ import { type Db, insertAll } from './member-rows.js';
 
 const linksPerMessage = 120;
 
-/** Adds files that all these messages link to. Returns a text with links to the files. */
+/** Adds files to which all the given messages link. Returns a text with links to the files. */
 export async function addFiles(
   db: Db,
   userId: UserId,

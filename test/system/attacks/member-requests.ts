@@ -1,7 +1,7 @@
 import { requestText } from './attack-requests.js';
 import type { MemberData } from './member-data.js';
 
-/** The requests of each attack, keyed by the member's action, as the end of a sentence. */
+/** The requests of each attack, keyed by the member's action as a clause that follows "while". */
 export type ExpensiveRequests = Readonly<Record<string, (data: MemberData) => readonly string[]>>;
 
 type Fields = Readonly<Record<string, string>>;

@@ -12,7 +12,7 @@ type Table =
 
 const rowsPerStatement = 200;
 
-/** Inserts with a separate transaction per statement, so that the server can write in between. */
+/** Inserts rows with one transaction per statement, so that the server can write in between. */
 export async function insertAll(
   db: Db,
   table: Table,

@@ -14,7 +14,9 @@ import { newPhone, RelayMember, withRelayDatabase } from './relay-member.js';
 
 const startMilliseconds = 120_000;
 const patienceMilliseconds = 90_000;
-/** Concurrent requests of one user. With more, an overloaded server may refuse requests of other active users. */
+/**
+ * Number of concurrent requests of one user. With more, an overloaded server may refuse other active users' requests.
+ */
 const requestsAtOnce = 20;
 let attackWorld: AttackWorld;
 let world: Constellation;
@@ -44,7 +46,7 @@ eachBackend(({ name }) => {
 function defineTests(): void {
   describe('one user of one organization', () => {
     it(
-      'with 25 dead tokens does not make the relay unready or freeze deletions of another organization',
+      'does not make the relay unready or freeze another organization’s deletions with 25 dead tokens',
       async () => {
         const user = await newUser();
         const phones = await newPhones(25);
@@ -102,7 +104,7 @@ function defineTests(): void {
     );
 
     it(
-      'does not make the relay unready or affect others if Apple’s key is blamed only for their phones',
+      'does not make the relay unready or affect others if Apple rejects the key only for this user’s phones',
       async () => {
         const user = await newUser();
         const phones = await newPhones(3, 'apns');
@@ -120,7 +122,7 @@ function defineTests(): void {
     );
 
     it(
-      'does not affect notifications of other phones in the same request with an unreadable token',
+      'does not affect other phones of a request that includes an unreadable token',
       async () => {
         const member = await RelayMember.add(world);
         const [spoilt, usual] = [await newPhone(world), await newPhone(world)];
@@ -158,7 +160,7 @@ function newPhones(count: number, tokenKind: 'fcm' | 'apns' = 'fcm'): Promise<Cr
 
 const authorizationOf = ({ email, api_key }: ConstellationUser): string => basicAuthorization(email, api_key);
 
-/** A new user for each attempt, so that a retried test does not find the old state. */
+/** Creates a new user for each attempt, so that a retried test does not find old state. */
 async function newUser(): Promise<ConstellationUser> {
   const [user] = await addUsers(world, [randomUUID()]);
   return user as ConstellationUser;
@@ -177,7 +179,7 @@ async function registerAll(user: ConstellationUser, phones: readonly CrashPhone[
   }
 }
 
-/** Number of other phones that the relay registered before this phone. The phone must be registered. */
+/** Number of the other phones that the relay registered before this phone, which must be registered. */
 async function registeredBefore(phone: CrashPhone, others: readonly CrashPhone[]): Promise<number> {
   const devices = await withRelayDatabase(world, ({ db }) =>
     db.selectFrom('relay_devices').select('push_account_id').orderBy('id').execute(),

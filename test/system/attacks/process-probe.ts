@@ -1,7 +1,7 @@
 import { measureSlowdown } from '../../support/slowdown.js';
 import type { SpawnedProcess } from '../../support/spawned-process.js';
 
-/** Resources in use by a process, according to its metrics. */
+/** Resources that a process uses, read from its metrics. */
 export interface Holdings {
   readonly residentBytes: number;
   readonly heapBytes: number;
@@ -17,7 +17,7 @@ const collect = `
   const collect = runInNewContext('gc');
   process.on('SIGUSR2', () => collect());`;
 
-/** Environment that lets a probe trigger garbage collection in a process. */
+/** Environment variables that let a probe trigger garbage collection in a process. */
 export const probedEnvironment = {
   NODE_OPTIONS: `--import=data:text/javascript;base64,${Buffer.from(collect).toString('base64')}`,
 };
@@ -32,18 +32,18 @@ export class ProcessProbe {
     this.#metricsUrl = `http://127.0.0.1:${metricsPort}/metrics`;
   }
 
-  /** Reads the resources in use after a garbage collection. */
+  /** Reads the resources in use after triggering a garbage collection. */
   look(): Promise<Holdings> {
     this.#process.child.kill('SIGUSR2');
     return this.glance();
   }
 
-  /** Reads the resources in use without a garbage collection. */
+  /** Reads the resources in use without triggering a garbage collection. */
   async glance(): Promise<Holdings> {
     const text = await (await fetch(this.#metricsUrl)).text();
     const read = (name: string): number => {
       const value = new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1];
-      if (value === undefined) throw new Error(`there is no metric ${name} in:\n${text}`);
+      if (value === undefined) throw new Error(`the process exposes no metric ${name}:\n${text}`);
       return Number(value);
     };
     return {
@@ -55,7 +55,7 @@ export class ProcessProbe {
     };
   }
 
-  /** Error lines of its log. */
+  /** Error lines of the process's log. */
   errors(): string[] {
     return this.#process.output.split('\n').filter((line) => /"level":"(?:error|fatal)"/.test(line));
   }

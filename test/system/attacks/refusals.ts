@@ -2,28 +2,28 @@ import type { RepeatedRequests } from './attack.js';
 import { base64, requestText } from './attack-requests.js';
 import type { AttackWorld } from './attack-world.js';
 
-/** A request that gets the same answer however often it is sent. */
+/** A request that gets the same response however often it is sent. */
 export interface RefusedRequest {
-  /** Status and code, such as `400 BAD_REQUEST`, or only `200`. */
+  /** Allowed responses: status and code, such as `400 BAD_REQUEST`, or only `200`. */
   readonly answers: readonly string[];
-  /** The whole text of the request. */
+  /** The whole HTTP request. */
   readonly request: string;
-  /** Set if the rest of the request is not read, so that no other request can follow on the connection. */
+  /** Whether the target ignores the rest of the request, so that no other request can follow on the connection. */
   readonly endsConnection?: boolean;
   /** Whether the refusal is temporary, so that the request must be prepared again before it is sent later. */
   readonly lapses?: boolean;
 }
 
-/** Keyed by the attackers' action, as the end of a sentence. */
+/** Functions that prepare a request, keyed by the attackers' action as a clause that follows "while". */
 export type Refusals = Readonly<
   Record<string, (world: AttackWorld) => RefusedRequest | Promise<RefusedRequest>>
 >;
 
-/** Each program's answer to invalid credentials. */
+/** Each program's response to invalid credentials. */
 export const wrongCredentials = { relay: '401 UNAUTHORIZED', server: '401 INVALID_API_KEY' } as const;
 
 const form = 'application/x-www-form-urlencoded';
-// As many connections as a member may use at once. Multiplied by `depth`, must not exceed the total queue limit.
+// As many connections as a member may use concurrently. Multiplied by `depth`, must not exceed the total queue limit.
 const connections = 24;
 const depth = 4;
 
@@ -50,7 +50,7 @@ export function jsonRequest(
   return { answers, request: requestText(`POST ${path}`, headers, body) };
 }
 
-/** The attack that cycles through these requests at full speed. Each is given with the attackers' action. */
+/** The attack that cycles through these requests at full speed. Each request comes with the attackers' action. */
 export function flood(
   port: number,
   refused: readonly (readonly [what: string, RefusedRequest])[],

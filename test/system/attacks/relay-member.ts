@@ -39,7 +39,7 @@ export class RelayMember {
   }
 
   /**
-   * Registers a phone. Returns its device id. Like a server, retries up to twice if the machine stalls and the relay
+   * Registers a phone and returns its device id. Like a server, retries up to twice if the machine stalls and the relay
    * ends the connection. @throws Error if the relay does not register the phone.
    */
   async register(phone: CrashPhone, sealed = phone.sealedRegistration): Promise<number> {
@@ -56,7 +56,9 @@ export class RelayMember {
     return ask(url, this.authorization, body);
   }
 
-  /** Everyday requests of a server (registrations, notifications, the key list), and a load balancer's health check. */
+  /**
+   * Everyday requests from a server (registrations, notifications, the key list), and a load balancer's health check.
+   */
   async honestRequests(): Promise<HonestRequest[]> {
     const { relayUrl } = this.#world;
     const phone = await newPhone(this.#world);
@@ -69,7 +71,7 @@ export class RelayMember {
     ];
   }
 
-  /** The form that registers a phone. */
+  /** The form fields that register a phone. */
   registrationForm(phone: CrashPhone): Record<string, string> {
     return {
       realm_uuid: this.realmUuid,
@@ -79,7 +81,7 @@ export class RelayMember {
     };
   }
 
-  /** The body that sends this many notifications to a phone. */
+  /** The body of a request that sends this many notifications to a phone. */
   notificationBody(deviceId: number, phone: CrashPhone, count = 1): string {
     return this.#bodyOf(Array(count).fill(this.pushRequest(deviceId, phone)));
   }
@@ -121,7 +123,7 @@ export async function newPhone(
   return new CrashPhone({ sodium, bouncerPublicKey, kind });
 }
 
-/** Runs `work` on the relay's database while the relay runs, as operators' commands do. */
+/** Runs `work` on the relay's database while the relay runs, like operators' commands. */
 export async function withRelayDatabase<T>(
   { relayEnv }: Constellation,
   work: (database: RelayDatabase) => Promise<T>,

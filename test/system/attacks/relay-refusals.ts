@@ -13,15 +13,15 @@ import type { AttackWorld } from './attack-world.js';
 import { formRequest, jsonRequest, type Refusals } from './refusals.js';
 import { newPhone, RelayMember } from './relay-member.js';
 
-/** Notifications in one request: as many as fit into a body. */
+/** Number of notifications in one request: as many as fit into a body. */
 const mostNotifications = 5000;
 const fewNotifications = 100;
-/** Most of these requests are refused by the rate limit for their address. */
+/** Responses to unauthenticated clients. The rate limit of their address refuses most of these requests. */
 const refusedOrLimited = ['503 RATE_LIMIT_HIT', '400 BAD_REQUEST'];
 
 /**
- * A member's requests that a relay refuses for their content, keyed by the end of a sentence. All of them query the
- * store.
+ * Requests from members and unauthenticated clients that a relay refuses for their content, keyed by the attackers'
+ * action. All of them query the database.
  */
 export const relayRefusals: Refusals = {
   'an unauthenticated client registers servers without an invitation': () =>
@@ -40,7 +40,7 @@ export const relayRefusals: Refusals = {
     registration(world, '400 INVALID_BOUNCER_PUBLIC_KEY', {
       bouncer_public_key: randomBytes(32).toString('base64'),
     }),
-  'another member registers what does not open': (world) =>
+  'another member sends a registration that cannot be decrypted': (world) =>
     registration(world, '400 BAD_REQUEST', {
       encrypted_push_registration: randomBytes(300).toString('base64'),
     }),
@@ -50,18 +50,18 @@ export const relayRefusals: Refusals = {
     registration(world, '403 REMOTE_REALM_SERVER_MISMATCH_ERROR', {
       realm_uuid: (await RelayMember.add(world.constellation)).realmUuid,
     }),
-  'another member registers what was sealed too long ago': async (world) => {
+  'another member sends a registration that was sealed too long ago': async (world) => {
     const timestamp = Math.floor(Date.now() / 1000) - livenessTimeoutSeconds - 60;
     const sealed = (await newPhone(world.constellation)).sealRegistration({ timestamp });
     return registration(world, '400 REQUEST_EXPIRED', { encrypted_push_registration: sealed });
   },
-  'another member registers what another organization has registered': async (world) => {
+  'another member replays a registration of another organization': async (world) => {
     const phone = await newPhone(world.constellation);
     const other = await RelayMember.add(world.constellation);
     await other.register(phone);
     return registration(world, '400 BAD_REQUEST', { encrypted_push_registration: phone.sealedRegistration });
   },
-  'another member registers what its phone has replaced': async ({ constellation }) => {
+  'another member sends a registration that its phone has replaced': async ({ constellation }) => {
     const member = await RelayMember.add(constellation);
     const phone = await newPhone(constellation);
     const form = member.registrationForm(phone);
@@ -70,7 +70,7 @@ export const relayRefusals: Refusals = {
     const wrong = { ...form, encrypted_push_registration: older };
     return formRequest('400 REQUEST_EXPIRED', relayRegisterPath, member.authorization, wrong);
   },
-  'another member notifies nobody that is there': async ({ constellation }) => {
+  'another member notifies a device that does not exist': async ({ constellation }) => {
     const member = await RelayMember.add(constellation);
     const body = member.notificationBody(2 ** 40, await newPhone(constellation));
     return jsonRequest(['200'], relayNotifyPath, member.authorization, body);
@@ -88,7 +88,7 @@ export const relayRefusals: Refusals = {
       lapses: true,
     };
   },
-  'another member removes more phones than it may': async ({ constellation }) => {
+  'another member removes more phones than allowed in one request': async ({ constellation }) => {
     const { realmUuid, authorization } = await RelayMember.add(constellation);
     const ids = JSON.stringify(Array.from({ length: 201 }, (_none, id) => id));
     return formRequest('400 BAD_REQUEST', relayRemovePath, authorization, {
@@ -96,15 +96,18 @@ export const relayRefusals: Refusals = {
       device_ids: ids,
     });
   },
-  'another member asks what became of nothing': async ({ constellation }) => {
+  'another member requests a receipt that does not exist': async ({ constellation }) => {
     const { authorization } = await RelayMember.add(constellation);
     const start = `GET ${relayReceiptsPath}?ids=${randomUUID()}`;
     return { answers: ['200'], request: requestText(start, { authorization }) };
   },
-  'strangers ask for the keys': () => ({ answers: ['200'], request: requestText(`GET ${keyListPath}`) }),
+  'unauthenticated clients request the key list': () => ({
+    answers: ['200'],
+    request: requestText(`GET ${keyListPath}`),
+  }),
 };
 
-/** A registration with an error. */
+/** A registration request with some wrong fields. */
 async function registration(
   { constellation }: Pick<AttackWorld, 'constellation'>,
   answer: string,
@@ -123,6 +126,6 @@ async function useUpQuota(
   for (;;) {
     const asked = await ask(relayUrl + relayNotifyPath, authorization, body);
     if (asked.status === 503) return;
-    if (asked.status !== 200) throw new Error(`the relay answered ${asked.status} to a notification`);
+    if (asked.status !== 200) throw new Error(`the relay responded to a notification with ${asked.status}`);
   }
 }

@@ -1,7 +1,7 @@
 /**
- * Runs all attacks at full strength, one after another, each with an honest user: `npm run attacks`. The tests in this
- * folder do the same with fewer requests. Takes almost an hour on two cores. `--only refused` runs attacks whose names
- * contain this text; `--small` runs all at the tests' scale.
+ * Runs all attacks at full strength, one after another, each beside an honest user: `npm run attacks`. Takes almost an
+ * hour on two cores. The tests in this folder do the same with fewer requests. `--only refused` runs the attacks whose
+ * names contain this text. `--small` runs all attacks at the tests' scale.
  */
 import { parseArgs } from 'node:util';
 import { databaseServer } from '../../support/database-server.js';
@@ -25,18 +25,18 @@ const widestName = 82;
 interface Row {
   readonly target: Target['name'];
   readonly attack: string;
-  /** Number of connections opened, requests answered, or requests cut off. */
+  /** Number of connections opened, responses received, or requests cut off. */
   readonly done: number;
-  /** Number of unsuccessful answers. */
+  /** Number of error responses. */
   readonly refused: number;
-  /** Latency of the honest user. */
+  /** Latency of the honest user's requests. */
   readonly p50Milliseconds: number;
   readonly p99Milliseconds: number;
-  /** Upper bound of the latency; `null` if the machine is too busy to judge. */
+  /** Upper bound of the latency. `null` if the machine is too busy for a verdict. */
   readonly mostMilliseconds: number | null;
-  /** Resident memory after the attack, relative to before. */
+  /** Resident memory after the attack, as a multiple of the memory before it. */
   readonly memoryRatio: number;
-  /** Heap size after garbage collection, relative to before. */
+  /** Heap size after a garbage collection, as a multiple of the size before the attack. */
   readonly heapRatio: number;
   readonly placesAfter: number;
   readonly seconds: number;
@@ -66,7 +66,7 @@ try {
 }
 if (values.json) process.stdout.write(`${JSON.stringify({ attacks: rows })}\n`);
 const harmed = rows.filter(({ complaints }) => complaints.length > 0).length;
-process.stderr.write(`${rows.length} attacks, ${harmed} of them did harm\n`);
+process.stderr.write(`${rows.length} attacks, of which ${harmed} did harm\n`);
 process.exit(harmed === 0 && rows.length > 0 ? 0 : 1);
 
 async function attackAll(world: AttackWorld, target: Target['name']): Promise<void> {

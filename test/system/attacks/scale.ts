@@ -1,27 +1,27 @@
 /** Size of the attacks, and number of measurements. */
 export interface Scale {
-  /** Requests per kind of refusal. */
+  /** Number of requests per kind of refusal. */
   readonly floodRequests: number;
-  /** Minimum requests per kind when all kinds alternate. */
+  /** Minimum number of requests per kind when all kinds alternate. */
   readonly fewestOfEach: number;
-  /** Idle connections, limited by what one process may open. */
+  /** Number of idle connections. Limited further by what one process can open. */
   readonly silentConnections: number;
-  /** How often a request is cut off after each of its bytes. */
+  /** Number of times that a request is cut off after each of its bytes. */
   readonly cutRounds: number;
-  /** Messages of a large channel that a member requests. */
+  /** Number of messages in a large channel that a member requests. */
   readonly memberMessages: number;
-  /** Other users of the organization. A member can subscribe all of them to channels and add them to groups. */
+  /** Number of other users of the organization. A member can add all of them to channels and groups. */
   readonly people: number;
   /**
-   * Warm-up requests of the honest user before an attack, so that memory that they always need does not count as
-   * growth.
+   * Number of the honest user's warm-up requests before an attack. Afterwards, memory that these requests always need
+   * does not count as growth.
    */
   readonly warmingRequests: number;
-  /** Requests of the honest user during an attack. */
+  /** Number of the honest user's requests during an attack. */
   readonly measuredRequests: number;
 }
 
-/** Large enough to reveal a mistake within minutes. */
+/** Scale of the test suite: large enough to reveal a mistake within minutes. */
 export const gateScale: Scale = {
   floodRequests: 1000,
   fewestOfEach: 100,
@@ -33,23 +33,23 @@ export const gateScale: Scale = {
   measuredRequests: 40,
 };
 
-/** Enough for a process to have handled everything a few times. */
+/** Scale of a warm-up: each program handles every kind of request several times. */
 export const warmingScale: Scale = { ...gateScale, floodRequests: 1, fewestOfEach: 20 };
 
-/** Attacks that one machine can run. */
+/** Scale of the largest attacks that one machine can run. */
 export const fullScale: Scale = {
   floodRequests: 100_000,
   fewestOfEach: 100,
   silentConnections: 20_000,
   cutRounds: 20,
   memberMessages: 5000,
-  // In five channels, these make as many subscriptions as one request may create.
+  // With five channels, creates as many subscriptions as one request may.
   people: 2000,
   warmingRequests: 40,
   measuredRequests: 600,
 };
 
-/** Limits low enough that a small attack reaches them, but far above an honest user's needs. */
+/** Limits that a small attack reaches, but that are far above an honest user's needs. */
 export const reachableLimits = {
   settings: {
     MAXIMUM_CONNECTIONS: '400',

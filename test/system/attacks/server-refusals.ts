@@ -13,11 +13,11 @@ const registrationsPerHour = 60;
 const tooManyTries = '429 RATE_LIMIT_HIT';
 
 /**
- * A user's requests that a server refuses for their content, keyed by the end of a sentence. All of them query the
- * store.
+ * Requests from users and unauthenticated clients that a server refuses for their content, keyed by the attackers'
+ * action. All of them query the database.
  */
 export const serverRefusals: Refusals = {
-  'wrong keys are tried for a known address': async ({ constellation }) => {
+  'an unauthenticated client tries wrong API keys for a known address': async ({ constellation }) => {
     const { email } = await newUser(constellation);
     return formRequest(
       wrongCredentials.server,
@@ -26,12 +26,12 @@ export const serverRefusals: Refusals = {
       {},
     );
   },
-  'the password of a name is guessed': () => {
+  'an unauthenticated client guesses the password for a user name': () => {
     const guess = wrongSignIn('somebody@system.example');
-    // The first few guesses get the usual answer, and later ones are refused.
+    // The first few guesses get the response to a wrong password. Later guesses are refused.
     return { ...guess, answers: [tooManyTries, ...guess.answers] };
   },
-  'another user registers what is no registration': async ({ constellation }) => {
+  'another user sends an invalid registration': async ({ constellation }) => {
     const { registration } = await newPhone(constellation);
     const wrong = { ...registration, push_public_key: 'none' };
     return formRequest(
@@ -41,33 +41,34 @@ export const serverRefusals: Refusals = {
       wrong,
     );
   },
-  'another user registers more phones than it may': async ({ constellation }) => {
+  'another user registers more phones than allowed per hour': async ({ constellation }) => {
     const authorization = await newAuthorization(constellation);
     for (let made = 0; made < registrationsPerHour; made++) {
       const { registration } = await newPhone(constellation);
       const url = constellation.serverUrl + registerPushDevicePath;
       const asked = await ask(url, authorization, new URLSearchParams(registration));
-      if (asked.status !== 200) throw new Error(`the server answered ${asked.status} to a registration`);
+      if (asked.status !== 200)
+        throw new Error(`the server responded to a registration with ${asked.status}`);
     }
     const { registration } = await newPhone(constellation);
     // One registration is accepted in the next minute. Repeating it changes nothing, and the rate limit ignores it.
     const answers = [tooManyTries, '200'];
     return { ...formRequest(answers, registerPushDevicePath, authorization, registration), lapses: true };
   },
-  'another user without a phone wants a test notification': async ({ constellation }) =>
+  'another user without a phone requests a test notification': async ({ constellation }) =>
     formRequest('400 NO_ACTIVE_PUSH_DEVICE', testNotificationPath, await newAuthorization(constellation), {}),
-  'another user opens queue after queue': async ({ constellation }) =>
+  'another user opens one queue after another': async ({ constellation }) =>
     formRequest('200', '/api/v1/register', await newAuthorization(constellation), { event_types: '[]' }),
-  'another user polls a queue that is not there': async ({ constellation }) =>
+  'another user polls a queue that does not exist': async ({ constellation }) =>
     polling(await newAuthorization(constellation), randomUUID(), '400 BAD_EVENT_QUEUE_ID'),
-  'another user deletes a queue that is not there': async ({ constellation }) => {
+  'another user deletes a queue that does not exist': async ({ constellation }) => {
     const authorization = await newAuthorization(constellation);
     return {
       answers: ['400 BAD_EVENT_QUEUE_ID'],
       request: requestText(`DELETE ${eventsPath}?queue_id=${randomUUID()}`, { authorization }),
     };
   },
-  'another user asks for the keys of the relay': async ({ constellation }) => {
+  'another user requests the relay’s keys': async ({ constellation }) => {
     const authorization = await newAuthorization(constellation);
     return { answers: ['200'], request: requestText(`GET ${bouncerKeysPath}`, { authorization }) };
   },
@@ -85,13 +86,13 @@ export function wrongSignIn(username: string): RefusedRequest {
   };
 }
 
-/** A poll of a queue from its start. */
+/** A poll of an event queue from its start. */
 export function polling(authorization: string, queueId: string, answer = '200'): RefusedRequest {
   const start = `GET ${eventsPath}?queue_id=${queueId}&last_event_id=-1`;
   return { answers: [answer], request: requestText(start, { authorization }) };
 }
 
-/** Opens a new event queue for a user, without any event types. */
+/** Opens a new event queue without any event types for a user. Returns the queue's id. */
 export async function openQueue(
   { serverUrl }: AttackWorld['constellation'],
   authorization: string,
@@ -102,7 +103,7 @@ export async function openQueue(
     new URLSearchParams({ event_types: '[]' }),
   );
   const { queue_id: queueId, msg } = asked.body;
-  if (typeof queueId !== 'string') throw new Error(`no event queue was opened: ${msg}`);
+  if (typeof queueId !== 'string') throw new Error(`the server did not open an event queue: ${msg}`);
   return queueId;
 }
 
