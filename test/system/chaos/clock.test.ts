@@ -23,8 +23,8 @@ async function startServer(): Promise<ServerUnderTest> {
   return test;
 }
 
-describe('a clock that is stepped back and forth', () => {
-  it('loses no registration of the server', async () => {
+describe('a clock that jumps back and forth', () => {
+  it('loses no registration at the server', async () => {
     const test = await startServer();
     const ada = await test.addAccount('ada@example.com');
     test.relay.otherwise('cut');
@@ -46,7 +46,7 @@ describe('a clock that is stepped back and forth', () => {
     expect(await test.pushDevices(ada)).toEqual({ 1: active, 2: active, 3: active });
   });
 
-  it('locks no user out of test notifications for longer than the limits do', async () => {
+  it('locks no user out of test notifications for longer than the rate limits do', async () => {
     const test = await startServer();
     const ada = await test.addAccount('ada@example.com');
     test.relay.otherwise(registered(7));
@@ -66,7 +66,7 @@ describe('a clock that is stepped back and forth', () => {
     expect((await test.ask(ada, 'POST', path)).status).toBe(429);
   });
 
-  it('never makes the relay send FCM a longer time to live than the server’s, which FCM refuses', async () => {
+  it('never makes the relay send FCM a longer TTL than the server’s, because FCM would reject it', async () => {
     let step = 0;
     const relay = await startDeliveriesUnderTest({
       clock: () => Date.now() + step,
@@ -86,7 +86,7 @@ describe('a clock that is stepped back and forth', () => {
     expect(await relay.settled(id)).toMatchObject({ status: 'sent' });
   });
 
-  it('neither loses nor repeats a notification that the relay has queued', async () => {
+  it('neither loses nor repeats a notification in the relay’s queue', async () => {
     let step = 0;
     const relay = await startDeliveriesUnderTest({ clock: () => Date.now() + step });
     closers.push(() => relay.close());

@@ -23,7 +23,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 }, testMilliseconds);
 
-describe('a database that is interrupted for a while under load', () => {
+describe('a temporary database outage under load', () => {
   eachPostgres(() => {
     it(
       'causes refusals with Retry-After, but no crash, loss or restart',
@@ -125,7 +125,7 @@ function serverAuthorization({ serverEnv }: CrashWorld['constellation']): string
   return basicAuthorization(id, readFileSync(file, 'utf8').trim());
 }
 
-/** Returns a function that registers one phone, with the relay or with the server. */
+/** Returns a function that registers one new phone with the relay or the server at the given URL. */
 async function registrationAsker({ constellation, users }: CrashWorld) {
   const { sodium } = await loadFastestSodium();
   const { bouncerPublicKey, realmUuid, relayUrl } = constellation;

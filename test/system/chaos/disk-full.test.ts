@@ -9,7 +9,7 @@ import { CrashPhone } from '../crash/crash-phone.js';
 import { limitFileSizes, mountScarceDisk, type ScarceDisk } from './scarce-disk.js';
 
 const testMilliseconds = 120_000;
-// The write-ahead log may still have room for some requests.
+// Upper bound, because the write-ahead log may still have room for some requests.
 const mostTries = 3000;
 const refusalsWanted = 10;
 
@@ -19,16 +19,16 @@ afterEach(async () => {
 }, testMilliseconds);
 
 const ways: Readonly<Record<string, () => ScarceDisk>> = {
-  'a file system that is full': mountScarceDisk,
-  'files that must not grow': limitFileSizes,
+  'a full file system': mountScarceDisk,
+  'a file size limit': limitFileSizes,
 };
 
-describe('a full disk causes refusals, but nothing half-written and no restart', () => {
+describe('a full disk', () => {
   for (const [name, make] of Object.entries(ways)) {
     const disk = makeOrTell(name, make);
     if (disk === undefined) continue;
     it(
-      `with ${name}`,
+      `makes relay and server refuse requests, and neither corrupts data nor ends a process: ${name}`,
       async () => {
         closers.push(() => disk.close());
         await fillAndRelieve(disk);
@@ -42,7 +42,7 @@ function makeOrTell(name: string, make: () => ScarceDisk): ScarceDisk | undefine
   try {
     return make();
   } catch (error) {
-    process.stderr.write(`skipped: the test with ${name}: ${(error as Error).message}\n`);
+    process.stderr.write(`skipped: the full-disk test with ${name}: ${(error as Error).message}\n`);
     return undefined;
   }
 }
@@ -118,7 +118,7 @@ async function fillAndRelieve(disk: ScarceDisk): Promise<void> {
     server: accountsIn(files.server, 'push_devices'),
   };
   expect(new Set(stored.server)).toEqual(accepted.server);
-  // The relay also has the registrations that the server forwarded.
+  // The relay stores the registrations that it accepted directly and those that the server forwarded.
   expect(new Set(stored.relay)).toEqual(new Set([...accepted.relay, ...accepted.server]));
 }
 

@@ -18,7 +18,7 @@ beforeEach(async () => {
 
 afterEach(() => test.close());
 
-/** Advances the server's clock, and runs jobs as they fall due. */
+/** Advances the server's clock minute by minute, and runs the jobs that become due. */
 async function pass(milliseconds: number): Promise<void> {
   const until = test.now + milliseconds;
   while (test.now < until) {
@@ -27,15 +27,15 @@ async function pass(milliseconds: number): Promise<void> {
   }
 }
 
-describe('a relay that cannot be reached for an hour', () => {
-  it('loses no registration: all are active within an hour after it is back', async () => {
+describe('a server whose relay is unreachable for an hour', () => {
+  it('loses no registration, and activates all within an hour after the relay is back', async () => {
     test.relay.otherwise('cut');
     const ids = ['1', '-2', '9223372036854775807'];
     for (const id of ids) expect((await test.register(ada, testPhone(id).fields)).status).toBe(200);
     await pass(hour);
     const pending = { status: 'pending', error_code: null };
     expect(await test.pushDevices(ada)).toEqual(Object.fromEntries(ids.map((id) => [id, pending])));
-    // Retry delays grow, so that a recovering relay is not overloaded.
+    // Retry delays increase, so that a recovering relay is not overloaded.
     expect(test.relay.requests.length).toBeGreaterThan(3 * ids.length);
     expect(test.relay.requests.length).toBeLessThan(20 * ids.length);
 
@@ -45,7 +45,7 @@ describe('a relay that cannot be reached for an hour', () => {
     expect(await test.pushDevices(ada)).toEqual(Object.fromEntries(ids.map((id) => [id, active])));
   });
 
-  it('leaves no job waiting once it answers again, except for some jitter to spread them', async () => {
+  it('runs its pending jobs as soon as the relay is back, spread by a short jitter', async () => {
     test.relay.otherwise('cut');
     const ids = Array.from({ length: 20 }, (_, index) => String(index + 1));
     for (const id of ids) expect((await test.register(ada, testPhone(id).fields)).status).toBe(200);
@@ -54,7 +54,7 @@ describe('a relay that cannot be reached for an hour', () => {
     // The first request detects that the relay is back.
     expect((await test.register(ada, testPhone('21').fields)).status).toBe(200);
     const before = test.relay.requests.length;
-    // The server reschedules pending jobs to run now, concurrently with that request.
+    // The server reschedules the pending jobs to run now, concurrently with that registration.
     const atOnce = async () => {
       await test.settle();
       return test.relay.requests.length - before;
@@ -69,7 +69,7 @@ describe('a relay that cannot be reached for an hour', () => {
     expect(await test.pushDevices(ada)).toEqual(Object.fromEntries([...ids, '21'].map((id) => [id, active])));
   });
 
-  it('does not delay jobs of a restarted server either', async () => {
+  it('runs pending jobs as soon as the relay is back, even after a restart', async () => {
     test.relay.otherwise('cut');
     expect((await test.register(ada, testPhone('1').fields)).status).toBe(200);
     await pass(hour);

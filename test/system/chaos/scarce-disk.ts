@@ -3,10 +3,10 @@ import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** A small disk for processes' databases. It can be filled and freed while they run. */
+/** A small disk for processes' databases that can be filled and freed while the processes run. */
 export interface ScarceDisk {
   readonly folder: string;
-  /** Fills the disk: no process can write another byte. */
+  /** Fills the disk, so that no process can write another byte. */
   useUp(processIds: readonly number[]): void;
   giveBack(processIds: readonly number[]): void;
   close(): void;
@@ -14,7 +14,7 @@ export interface ScarceDisk {
 
 const blockBytes = 4096;
 
-/** A 16 MiB file system that can be filled. @throws Error with the reason if this user may not mount one. */
+/** Mounts a 16 MiB file system that can be filled. @throws Error with the reason if the user may not mount one. */
 export function mountScarceDisk(): ScarceDisk {
   const folder = mkdtempSync(join(tmpdir(), 'waxwing-disk-'));
   const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=16m,mode=700', 'tmpfs', folder]);
@@ -46,7 +46,7 @@ function fill(path: string): void {
   }
 }
 
-/** A file size limit that the system enforces for each process (setrlimit, RLIMIT_FSIZE). */
+/** Simulates a full disk by a file size limit that the system enforces for each process (setrlimit, RLIMIT_FSIZE). */
 export function limitFileSizes(): ScarceDisk {
   const folder = mkdtempSync(join(tmpdir(), 'waxwing-disk-'));
   const limit = (processIds: readonly number[], softLimit: string) => {
