@@ -8,17 +8,20 @@ export interface Asked {
 const patienceMilliseconds = 20_000;
 
 /**
- * The error for a missing or incomplete answer, with the reason. The other side may have processed the request anyway.
+ * The error for a missing or incomplete response, with the cause. The other side may have processed the request anyway.
  */
 class NoAnswer extends Error {
   override readonly name = 'NoAnswer';
 
   constructor(url: string, cause: Error) {
-    super(`${url} gave no answer: ${causesOf(cause).join(': ')}`, { cause });
+    super(`${url} sent no complete response: ${causesOf(cause).join(': ')}`, { cause });
   }
 }
 
-/** Posts and reads the whole answer. @throws NoAnswer if there is none, even if the request was processed. */
+/**
+ * Posts a request and reads the whole response. @throws NoAnswer if the response is missing or incomplete, even if the
+ * request was processed.
+ */
 export async function ask(
   url: string,
   authorization: string,
@@ -34,21 +37,21 @@ export async function ask(
     });
     return { status: response.status, body: parseJson(await response.text()) as JsonObject };
   } catch (error) {
-    // Refused, reset, cut in the middle of the answer, or silent: fetch throws TypeError, parsing SyntaxError.
+    // A refused or reset connection makes fetch throw TypeError. An incomplete body makes parsing throw SyntaxError.
     if (error instanceof TypeError || error instanceof SyntaxError) throw new NoAnswer(url, error);
     if ((error as Error).name === 'TimeoutError') throw new NoAnswer(url, error as Error);
     throw error;
   }
 }
 
-/** Sends an idempotent request up to three times until it is answered. @throws the last attempt's NoAnswer. */
+/** Sends an idempotent request up to three times, until it gets a response. @throws NoAnswer of the last attempt. */
 export async function askPatiently(asking: () => Promise<Asked>): Promise<Asked> {
   return (await unlessSilent(asking())) ?? (await unlessSilent(asking())) ?? asking();
 }
 
 /**
- * Resolves to the result of `asking`, or to `undefined` if there was no answer, because the process may be killed at
- * any moment.
+ * Resolves to the result of `asking`, or to `undefined` if the response is missing or incomplete. A process may be
+ * killed at any moment, so this is expected.
  */
 export async function unlessSilent(asking: Promise<Asked>): Promise<Asked | undefined> {
   try {
@@ -59,7 +62,10 @@ export async function unlessSilent(asking: Promise<Asked>): Promise<Asked | unde
   }
 }
 
-/** Returns the innermost cause, because fetch's outermost error is the least specific. */
+/**
+ * Messages of an error and of all its causes, outermost first. Includes the causes because fetch's own message is the
+ * least specific.
+ */
 function causesOf(error: unknown): string[] {
   return error instanceof Error ? [error.message, ...causesOf(error.cause)] : [];
 }

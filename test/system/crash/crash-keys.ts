@@ -4,7 +4,7 @@ import { openSecretBox, sealSecretBox } from '../../support/noble-oracle.js';
 
 const nonceBytes = 24;
 
-/** A phone's key in the older generation: a key pair, identified by the account. */
+/** A phone's key in the older generation: a key pair, identified by the account's id. */
 export class AccountKey {
   readonly name = 'push_account_id';
   readonly id = String(randomBytes(8).readBigInt64BE());
@@ -29,13 +29,13 @@ export class AccountKey {
   }
 }
 
-/** A phone's key in the newer generation: a secret shared with its server, identified by a number. */
+/** A phone's key in the newer generation: a secret shared with the phone's server, identified by a number. */
 export class SecretKey {
   readonly name = 'push_key_id';
   readonly id = String(randomInt(2 ** 32));
   readonly #key = new Uint8Array(randomBytes(32));
 
-  /** The key as sent to the server, in base64. */
+  /** The key in base64, as sent to the server. */
   get pushKey(): string {
     return Buffer.concat([Buffer.of(0x31), this.#key]).toString('base64');
   }

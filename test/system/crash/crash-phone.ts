@@ -15,7 +15,7 @@ import { AccountKey, SecretKey } from './crash-keys.js';
 
 export type Generation = 'older' | 'newer';
 
-/** Token kind of each kind of phone: an FCM phone has a registration token or an installation id (`fid`). */
+/** The token kind of each kind of phone. An FCM phone has a registration token or an installation id (`fid`). */
 const tokenKindOf = {
   fcm: 'fcm',
   fid: 'fcm',
@@ -31,7 +31,7 @@ export interface CrashPhoneOptions {
   readonly sodium: Sodium;
   readonly bouncerPublicKey: string;
   readonly kind: PhoneKind;
-  /** URL of the push service; required for `webpush` and `unifiedpush`. */
+  /** URL of the push service. Required for `webpush` and `unifiedpush`. */
   readonly webPushUrl?: string;
   /** The phone's protocol generation. Default: `older`. */
   readonly generation?: Generation;
@@ -40,11 +40,11 @@ export interface CrashPhoneOptions {
 /** A minimal phone with its own token, account and key. */
 export class CrashPhone {
   readonly token: string;
-  /** The phone's address at the vendor: its token, or its subscription's endpoint. */
+  /** The phone's address at the vendor: its token, or the endpoint of its subscription. */
   readonly address: string;
   readonly tokenKind: TokenKind;
   readonly generation: Generation;
-  /** Decimal text. */
+  /** Decimal string. */
   readonly pushAccountId: string;
   readonly pushPublicKey: string;
   readonly bouncerPublicKey: string;
@@ -81,12 +81,14 @@ export class CrashPhone {
     return computeTokenId(this.token);
   }
 
-  /** The name and value of the payload field that identifies the phone's key. */
+  /** Name and value of the payload field that identifies the phone's key. */
   get keyField(): { readonly name: string; readonly id: string } {
     return this.#key;
   }
 
-  /** Seals its registration now, in base64. `more` adds fields or replaces the timestamp. */
+  /**
+   * Seals a registration with the current time and returns it in base64. `more` adds fields or replaces the timestamp.
+   */
   sealRegistration(more: Partial<Pick<PushRegistration, 'timestamp' | 'sequence'>> = {}): string {
     const { token, tokenKind } = this;
     const target: PushTarget =
@@ -99,7 +101,7 @@ export class CrashPhone {
     return toBase64(this.#sodium.seal(registration, key));
   }
 
-  /** Form fields that register it with the server in the older generation. */
+  /** Form fields that register the phone with the server in the older generation. */
   get registration(): Record<string, string> {
     return {
       token_kind: this.tokenKind,
@@ -110,9 +112,9 @@ export class CrashPhone {
     };
   }
 
-  /** Form fields that register it with the server in the newer generation, except the device id. */
+  /** Form fields that register the phone with the server in the newer generation, except the device id. */
   get deviceRegistration(): Record<string, string> {
-    if (!(this.#key instanceof SecretKey)) throw new TypeError('the phone speaks the older generation');
+    if (!(this.#key instanceof SecretKey)) throw new TypeError('the phone uses the older generation');
     return {
       push_key_id: this.#key.id,
       push_key: this.#key.pushKey,
@@ -123,7 +125,7 @@ export class CrashPhone {
     };
   }
 
-  /** Decrypts a push to its subscription (RFC 8291), and returns the payload's JSON. */
+  /** Decrypts a push to the phone's subscription (RFC 8291), and returns the JSON payload. */
   openPush(body: Buffer): JsonObject {
     if (this.#subscription === undefined) throw new TypeError('the phone has no subscription');
     return parseJson(this.#subscription.open(body)) as JsonObject;
@@ -134,14 +136,17 @@ export class CrashPhone {
     return toBase64(this.#key.seal(Buffer.from(notification)));
   }
 
-  /** The JSON in a ciphertext for this phone; `undefined` if the phone's key cannot decrypt it. */
+  /**
+   * Decrypts a ciphertext for this phone and returns its JSON. Returns `undefined` if the phone's key cannot decrypt
+   * it.
+   */
   open(encrypted: string): unknown {
     const plaintext = this.#key.open(new Uint8Array(Buffer.from(encrypted, 'base64')));
     return plaintext === undefined ? undefined : parseJson(Buffer.from(plaintext).toString('utf8'));
   }
 }
 
-/** The token of a subscription. For UnifiedPush, apps build it from the connector's endpoint. */
+/** The token of a subscription. For UnifiedPush, built from the connector's endpoint, as apps do. */
 function tokenOf(kind: PhoneKind, { endpoint, keys, auth, token }: WebPushPhone): string {
   if (kind !== 'unifiedpush') return token;
   const pubKeySet = { pubKey: keys.getPublicKey('base64url'), auth: auth.toString('base64url') };

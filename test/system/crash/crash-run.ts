@@ -13,30 +13,31 @@ import { ServerLoad } from './server-load.js';
 import { readDeliveries } from './vendor-deliveries.js';
 
 export interface CrashOptions {
-  /** How often each of relay and server is killed. */
+  /** Number of times that relay and server are each killed. */
   readonly rounds: number;
-  /** `undefined` for SQLite. */
+  /** URL of the PostgreSQL server. `undefined` for SQLite. */
   readonly postgresUrl: string | undefined;
   readonly seed: number;
-  /** Minimum number of phones that register directly with the relay, half of them through each of two servers. */
+  /**
+   * Minimum number of phones that register directly with the relay, half of them through each of two simulated servers.
+   */
   readonly phones: number;
   /** Called with a sentence for each step. */
   readonly tell: (sentence: string) => void;
 }
 
 const users = 30;
-/** Number of workers for each of two servers. */
+/** Number of workers of each of the two simulated servers. */
 const relayWorkers = 2;
 const serverWorkers = 4;
 const workMilliseconds = 90_000;
-/** Four times as long as it takes to take over a dead process's jobs. */
+/** Four times as long as taking over a dead process's jobs. */
 const settleMilliseconds = 120_000;
 const lookMilliseconds = 1000;
 
 /**
- * Kills relay and server at random moments under load. Counts how many of the successfully answered requests were lost
- * or repeated.
- * @throws Error if a process does not restart, exits by itself, or gives a wrong answer.
+ * Kills relay and server at random moments under load. Counts how many successful requests were lost or repeated.
+ * @throws Error if a process does not restart, exits by itself, or sends an unexpected response.
  */
 export async function runCrash(options: CrashOptions): Promise<CrashCounts> {
   const { postgresUrl, tell } = options;
@@ -59,7 +60,7 @@ export async function runCrash(options: CrashOptions): Promise<CrashCounts> {
     );
     stopAll(loads);
     await setFaults(constellation, []);
-    await within(working, workMilliseconds, 'what the clients had begun');
+    await within(working, workMilliseconds, 'the clients’ last requests');
     return await countOutcome(constellation, loads, ledger, tell);
   } catch (error) {
     tell(constellation.output);
@@ -71,8 +72,8 @@ export async function runCrash(options: CrashOptions): Promise<CrashCounts> {
 }
 
 /**
- * Creates users with active phones, and messages whose notification jobs wait for the relay. The server is processing
- * these jobs when it is killed next.
+ * Creates users with active phones, and messages whose notification jobs wait for the relay. Then kills both. The
+ * restarted server is processing these jobs when it is killed next.
  */
 async function prepare(constellation: Constellation, load: ServerLoad): Promise<void> {
   const { relayUrl, serverUrl } = constellation;
@@ -86,7 +87,7 @@ async function prepare(constellation: Constellation, load: ServerLoad): Promise<
 }
 
 interface Loads {
-  /** Two servers, each with phones of both generations. */
+  /** Two simulated servers, each with phones of both generations. */
   readonly relay: readonly RelayLoad[];
   readonly server: ServerLoad;
 }
@@ -132,7 +133,9 @@ async function createLoads(
   };
 }
 
-/** Configures FCM messages to go to installation ids, and to use AndroidConfigV2 for one realm. */
+/**
+ * Configures the relay to use every form of FCM message: to installation ids, and with AndroidConfigV2 for one realm.
+ */
 function useEveryFormOfFcm({ relayEnv }: Constellation, realmUuid: string): void {
   const file = relayEnv.RELAY_APPS_FILE ?? '';
   const { fcm, ...others } = JSON.parse(readFileSync(file, 'utf8'));
@@ -141,7 +144,7 @@ function useEveryFormOfFcm({ relayEnv }: Constellation, realmUuid: string): void
 }
 
 async function killBoth(constellation: Constellation, { rounds, seed, tell }: CrashOptions): Promise<void> {
-  // Clears the vendors' faults halfway, so that queued notifications are retried during the remaining rounds.
+  // Clears the vendors' faults halfway through, so that queued notifications are retried during the remaining rounds.
   const calm = (deaths: number) =>
     deaths === Math.ceil(rounds / 2) ? setFaults(constellation, []) : undefined;
   const told = (name: string) => (deaths: number) => tell(`${name} killed ${deaths} of ${rounds} times`);
@@ -167,7 +170,10 @@ async function killBoth(constellation: Constellation, { rounds, seed, tell }: Cr
   ]);
 }
 
-/** One in four requests is refused for at least ten seconds, streams are refused, and connections are closed. */
+/**
+ * The vendors' faults under load: one in four requests is refused for at least ten seconds, streams are refused, and
+ * connections are closed.
+ */
 const stormyVendors = [
   { vendor: 'fcm', status: 503, rate: 0.25 },
   { vendor: 'apns', reset: 'before', rate: 0.1 },
@@ -193,7 +199,7 @@ async function countOutcome(
   const { relayEnv, serverEnv, vendors } = constellation;
   const until = performance.now() + settleMilliseconds;
   const isOver = (): boolean => performance.now() >= until;
-  tell('all clients are answered: waiting for stored notifications');
+  tell('all requests are complete; waiting for stored notifications');
   const hasten = () => hastenJobs([relayEnv.RELAY_DATABASE ?? '', serverEnv.SERVER_DATABASE ?? '']);
   await hasten();
   await loads.server.settle(isOver);
@@ -208,7 +214,7 @@ async function countOutcome(
       if (missing.length > 0) tell(constellation.output);
       return ledger.count(deliveries);
     }
-    tell(`${missing.length} are still missing`);
+    tell(`${missing.length} items are still missing`);
     await hasten();
     await pause(lookMilliseconds);
   }

@@ -8,7 +8,7 @@ import { Constellation, type ConstellationUser } from '../../support/constellati
 import { createTemporaryPostgres, type TemporaryPostgres } from '../../support/temporary-postgres.js';
 
 export interface CrashWorldOptions {
-  /** PostgreSQL server on which databases are created. `undefined` for SQLite files. */
+  /** URL of the PostgreSQL server on which databases are created. `undefined` for SQLite files. */
   readonly postgresUrl: string | undefined;
   readonly users: number;
 }
@@ -19,7 +19,7 @@ export interface CrashWorld {
   close(): Promise<void>;
 }
 
-/** Creates relay, server and vendors, fully configured, with many users. No process runs yet. */
+/** Creates a relay, a server and vendors, fully configured, with many users. Does not start the relay or the server. */
 export async function createCrashWorld({ postgresUrl, users }: CrashWorldOptions): Promise<CrashWorld> {
   const databases: TemporaryPostgres[] = [];
   const folder = mkdtempSync(join(tmpdir(), 'waxwing-crash-'));
@@ -51,7 +51,7 @@ export async function createCrashWorld({ postgresUrl, users }: CrashWorldOptions
   }
 }
 
-/** Several relays share their key ring through the database. */
+/** Settings for several relays, which share their key ring through the database. */
 function relayOnPostgres(url: string, folder: string): Record<string, string> {
   return {
     RELAY_DATABASE: url,

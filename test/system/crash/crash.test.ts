@@ -7,10 +7,10 @@ const rounds = 4;
 // Takes 15 seconds, but a few minutes on a shared machine.
 const timeoutMilliseconds = 360_000;
 
-describe('relay and server that are killed at random moments under load', () => {
+describe('relay and server killed at random moments under load', () => {
   eachBackend(({ name }) => {
     it(
-      'lose nothing that they acknowledged, and repeat at most a few messages',
+      'lose nothing that they acknowledged, and repeat at most a few notifications',
       async () => {
         const told: string[] = [];
         const counts = await runCrash({
@@ -21,14 +21,14 @@ describe('relay and server that are killed at random moments under load', () => 
           tell: (sentence) => void told.push(sentence),
         });
         expect(counts, told.join('\n')).toMatchObject({ lost: 0, shownTwice: 0, unopenable: 0 });
-        // There was enough load for the kills to interrupt requests.
+        // Checks that the load was high enough for the kills to interrupt requests.
         expect(counts.acknowledged).toBeGreaterThan(10 * rounds);
-        // Messages were sent too. Their notifications are still queued as jobs when a process is killed.
+        // Messages were sent too, and their notifications were queued as jobs when a process was killed.
         expect(counts.messages).toBeGreaterThan(10 * rounds);
-        // Each transport has its own code, so each must have delivered something.
+        // Checks that each transport has delivered something, because each has its own code.
         for (const [transport, count] of Object.entries(counts.deliveries))
           expect(count, transport).toBeGreaterThan(10 * rounds);
-        // Only deliveries that are in flight when the relay dies are repeated.
+        // Only deliveries that are in flight when the relay is killed are repeated.
         expect(counts.repeated).toBeLessThan(10 * rounds);
       },
       timeoutMilliseconds,

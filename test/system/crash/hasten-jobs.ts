@@ -1,6 +1,6 @@
 import { openDatabaseWithJobs } from '@waxwing/jobs';
 
-/** Makes all pending retries due now, as operators can. This does not bring back lost jobs. */
+/** Makes all pending retries due immediately, as operators can. Does not restore lost jobs. */
 export async function hastenJobs(databaseUrls: readonly string[]): Promise<void> {
   for (const url of databaseUrls) {
     const { jobs, close } = await openDatabaseWithJobs({

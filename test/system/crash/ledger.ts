@@ -2,26 +2,26 @@ import { type JsonObject, stringifyJson } from '@waxwing/protocol';
 import type { CrashPhone } from './crash-phone.js';
 import { type Transport, transports, type VendorDelivery } from './vendor-deliveries.js';
 
-/** A notification that was answered with success. */
+/** A notification that was acknowledged with a success response. */
 export interface AcknowledgedNotification {
   readonly phone: CrashPhone;
   readonly isMessage?: boolean;
-  /** Whether the decrypted content is this notification. */
+  /** Whether a delivery with this ciphertext and decrypted content is this notification. */
   matches(ciphertext: string, opened: JsonObject): boolean;
 }
 
 export interface CrashCounts {
-  /** Registrations and notifications that were answered with success. */
+  /** Number of registrations and notifications that got a success response. */
   readonly acknowledged: number;
-  /** Number of acknowledged requests that are missing at the end. */
+  /** Number of acknowledged items that are missing at the end. */
   readonly lost: number;
-  /** Number of acknowledged message notifications. Each is sent by a job. */
+  /** Number of acknowledged message notifications, each of which is sent by a job. */
   readonly messages: number;
-  /** Deliveries of a notification beyond its first. */
+  /** Number of deliveries beyond the first one of each notification. */
   readonly repeated: number;
   /**
-   * Number of repeated notifications that a phone would show again, because their ciphertext, message id or time
-   * differs. A phone shows each combination of message id and time only once.
+   * Number of repeated notifications that a phone would show again, because ciphertext, message id or time differ. A
+   * phone shows each combination of message id and time only once.
    */
   readonly shownTwice: number;
   /** Number of deliveries that the phone's key cannot decrypt. */
@@ -34,19 +34,19 @@ interface PhoneDeliveries {
   readonly byCiphertext: Map<string, { count: number; readonly opened: JsonObject | undefined }>;
 }
 
-/** Records acknowledged requests outside of the processes that acknowledged them. */
+/** Records acknowledged requests in the test's process, outside of the processes that acknowledged them. */
 export class Ledger {
   readonly #phones = new Map<string, CrashPhone>();
   readonly #registered = new Set<CrashPhone>();
   readonly #lostRegistrations = new Map<CrashPhone, string>();
   readonly #notifications: AcknowledgedNotification[] = [];
 
-  /** Registrations and notifications that were answered with success so far. */
+  /** Number of registrations and notifications that have got a success response so far. */
   get acknowledged(): number {
     return this.#registered.size + this.#notifications.length;
   }
 
-  /** Adds a phone that may get notifications. */
+  /** Adds a phone to which deliveries may be addressed. */
   know(phone: CrashPhone): void {
     this.#phones.set(phone.address, phone);
   }
@@ -68,7 +68,7 @@ export class Ledger {
     this.#notifications.push(notification);
   }
 
-  /** A sentence for each acknowledged item that has not arrived. */
+  /** Describes each acknowledged item that has not arrived, one sentence each. */
   missing(deliveries: readonly VendorDelivery[]): string[] {
     const arrived = this.#sort(deliveries).byPhone;
     const missing = [...this.#lostRegistrations.values()];
@@ -93,7 +93,7 @@ export class Ledger {
       const texts = new Set(messages.map(({ content }) => content));
       shownTwice += others.length - new Set(others.map((each) => stringifyJson(each))).size;
       shownTwice += shown.size - texts.size;
-      // A job that runs again after a crash encrypts the same notification again.
+      // After a crash, a repeated job encrypts the same notification again, with a different ciphertext.
       repeated += messages.length - shown.size;
       for (const { count } of byCiphertext.values()) repeated += count - 1;
     }

@@ -11,12 +11,12 @@ export interface LivesOptions {
 }
 
 const longestLifeMilliseconds = 1200;
-/** Fraction of kills that happen during startup. */
+/** Fraction of kills that occur during startup. */
 const killedWhileStarting = 0.15;
 const shortestStartMilliseconds = 100;
 
 /**
- * Starts a process, then kills it at a random moment and restarts it the given number of times. The last process keeps
+ * Starts a process, then repeatedly kills it at a random moment and restarts it. Returns the last process, which keeps
  * running.
  */
 export async function liveAndDie(options: LivesOptions): Promise<SpawnedProcess> {
@@ -32,7 +32,7 @@ export async function liveAndDie(options: LivesOptions): Promise<SpawnedProcess>
       startMilliseconds = performance.now() - startedAt;
       await pause(random() * longestLifeMilliseconds);
     }
-    if (process.hasExited) throw new Error(`the process ended by itself:\n${process.output}`);
+    if (process.hasExited) throw new Error(`the process exited by itself:\n${process.output}`);
     await process.end('SIGKILL');
     await options.died(deaths + 1);
   }

@@ -13,33 +13,33 @@ import { pause } from './pause.js';
 
 export interface RelayLoadOptions {
   readonly ledger: Ledger;
-  /** The URL of a running relay. May return a different relay each time. */
+  /** Returns the URL of a running relay, which may be a different one each time. */
   relayUrl(): string;
   readonly authorization: string;
   readonly realmUuid: string;
   readonly phone: Required<Pick<CrashPhoneOptions, 'sodium' | 'bouncerPublicKey' | 'webPushUrl'>>;
-  /** Minimum number of phones to register. Default: as many as time permits. */
+  /** Minimum number of phones to register. Default: as many as time allows. */
   readonly phones?: number;
   readonly random: () => number;
-  /** Kinds of its phones. Default: all. */
+  /** Kinds of phones to simulate. Default: all. */
   readonly kinds?: readonly PhoneKind[];
 }
 
 interface RegisteredPhone {
   readonly phone: CrashPhone;
-  /** `undefined` in the newer generation, which identifies a device by its token. */
+  /** `undefined` in the newer generation, where the token identifies the device. */
   readonly deviceId: number | undefined;
 }
 
 const pauseMilliseconds = 80;
 const againMilliseconds = 50;
 const mostPerRequest = 2;
-/** Enough concurrent registrations for the relay to use its writer thread. */
+/** Number of concurrent registrations: enough for the relay to use its writer thread. */
 const crowd = 20;
 
 /**
- * Acts as a chat server towards a relay: registers and notifies phones, and retries each request until it is answered.
- * Half of its phones speak the newer generation of the protocol.
+ * Acts as a chat server: registers and notifies phones through the relay, and retries each request until it succeeds.
+ * Half of the phones use the newer generation of the protocol.
  */
 export class RelayLoad {
   readonly #options: RelayLoadOptions;
@@ -51,7 +51,7 @@ export class RelayLoad {
     this.#options = options;
   }
 
-  /** Works until {@link stop}, then finishes its current work. */
+  /** Sends requests until {@link stop}, then completes the current ones. */
   async run(workers: number): Promise<void> {
     await Promise.all(Array.from({ length: workers }, () => this.#work()));
   }
@@ -60,7 +60,7 @@ export class RelayLoad {
     this.#isStopping = true;
   }
 
-  /** Sends a last notification to every phone, to check that every registered phone is reachable. */
+  /** Sends a last notification to every registered phone, to check that all of them are reachable. */
   async notifyAll(): Promise<void> {
     for (let start = 0; start < this.#devices.length; start += 100) {
       await this.#notify(this.#devices.slice(start, start + 100));
@@ -117,7 +117,7 @@ export class RelayLoad {
     const results = body.results as readonly JsonObject[];
     for (const [index, phone] of phones.entries()) {
       const result = results[index] ?? {};
-      // A failed registration in a batch does not count as acknowledged.
+      // A registration that failed within a batch does not count as acknowledged.
       if (result.result === 'success') this.#acknowledged(phone, result);
     }
   }
@@ -136,7 +136,9 @@ export class RelayLoad {
   #acknowledged(phone: CrashPhone, { device_id: deviceId }: JsonObject): void {
     this.#options.ledger.registrationAcknowledged(phone);
     if ((deviceId === undefined) !== (phone.generation === 'newer')) {
-      throw new Error(`the relay answered a ${phone.generation} registration with the device ${deviceId}`);
+      throw new Error(
+        `the relay responded to a ${phone.generation} registration with the device id ${deviceId}`,
+      );
     }
     this.#devices.push({ phone, deviceId: deviceId === undefined ? undefined : Number(deviceId) });
   }
@@ -164,7 +166,7 @@ export class RelayLoad {
     }
   }
 
-  /** @throws Error for an answer that a working relay would not give. */
+  /** @throws Error for a response that a working relay would not send. */
   async #askUntilSuccess(path: string, content: URLSearchParams | string): Promise<Asked> {
     for (;;) {
       const asked = await unlessSilent(
@@ -172,7 +174,7 @@ export class RelayLoad {
       );
       if (asked?.status === 200) return asked;
       if (asked !== undefined && asked.status !== 503) {
-        throw new Error(`the relay answered ${path} with ${asked.status}: ${stringifyJson(asked.body)}`);
+        throw new Error(`the relay responded to ${path} with ${asked.status}: ${stringifyJson(asked.body)}`);
       }
       await pause(againMilliseconds);
     }

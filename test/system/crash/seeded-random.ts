@@ -1,4 +1,4 @@
-/** Random numbers in [0, 1), reproducible by the seed (Mulberry32). */
+/** Returns a generator of random numbers in [0, 1) that is reproducible by its seed (Mulberry32). */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

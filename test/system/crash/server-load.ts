@@ -8,12 +8,12 @@ import { registerWithServer, type ServerPhone, stateTypes, statusIn } from './se
 
 export interface ServerLoadOptions {
   readonly ledger: Ledger;
-  /** The URL of a running server. May return a different server each time. */
+  /** Returns the URL of a running server, which may be a different one each time. */
   serverUrl(): string;
   readonly users: readonly ConstellationUser[];
   readonly phone: Required<Pick<CrashPhoneOptions, 'sodium' | 'bouncerPublicKey' | 'webPushUrl'>>;
   readonly random: () => number;
-  /** Kinds of its phones. Default: all. */
+  /** Kinds of phones to simulate. Default: all. */
   readonly kinds?: readonly PhoneKind[];
 }
 
@@ -26,23 +26,23 @@ interface LoadUser {
   readonly authorization: string;
   readonly phones: UserPhone[];
   tests: number;
-  /** Phones with registrations that have not been seen active. */
+  /** Phones whose registration has not been reported as active yet. */
   readonly unsettled: Set<ServerPhone>;
 }
 
 const pauseMilliseconds = 60;
 const againMilliseconds = 50;
 const mostPhonesPerUser = 40;
-// The server allows one test per device every ten seconds, and 20 per user and hour. The final check needs one of them.
+// The server allows one test per device in ten seconds, and 20 per user in an hour. The final check needs one of them.
 const testIntervalMilliseconds = 10_100;
 const mostTestsPerUser = 15;
-/** Fraction of actions that send a message. The others request tests and register phones. */
+/** Fraction of actions that send a message. Other actions request a test notification or register a phone. */
 const shareOfMessages = 0.4;
 
 /**
- * Phones of many users. They register with the server and request test notifications, which the server sends
- * immediately. The users write to each other, and jobs send the notifications for these messages. Half of the phones
- * speak the newer generation of the protocol.
+ * Simulates the phones of many users. The phones register with the server and request test notifications, which the
+ * server sends immediately. The users also send messages to each other, for which the server notifies phones through
+ * jobs. Half of the phones use the newer generation of the protocol.
  */
 export class ServerLoad {
   readonly #options: ServerLoadOptions;
@@ -61,13 +61,13 @@ export class ServerLoad {
     }));
   }
 
-  /** Registers two phones of each user. Resolves when all are active, or when `isOver`. */
+  /** Registers two phones of each user. Resolves when all are active, or when `isOver` returns true. */
   async prepare(isOver: () => boolean): Promise<void> {
     for (const _phone of [1, 2]) await Promise.all(this.#users.map((user) => this.#register(user)));
     await this.settle(isOver);
   }
 
-  /** Makes another user write a message to each user. */
+  /** Sends each user a message from another user. */
   async writeToAll(): Promise<void> {
     for (const user of this.#users) await this.#write(user);
   }
@@ -80,14 +80,14 @@ export class ServerLoad {
     this.#isStopping = true;
   }
 
-  /** Resolves when the server reports every phone as active or failed, or when `isOver`. */
+  /** Resolves when the server reports every phone as active or failed, or when `isOver` returns true. */
   async settle(isOver: () => boolean): Promise<void> {
     for (const user of this.#users) {
       while (user.unsettled.size > 0) {
         await this.#lookAt(user);
         if (user.unsettled.size === 0) break;
         if (isOver()) {
-          for (const { phone } of user.unsettled) this.#lost(phone, 'still pending in the end');
+          for (const { phone } of user.unsettled) this.#lost(phone, 'still pending at the end');
           break;
         }
         await pause(4 * againMilliseconds);
@@ -95,7 +95,7 @@ export class ServerLoad {
     }
   }
 
-  /** Sends a last notification to all phones of every user, to check that every registered phone is reachable. */
+  /** Sends a last notification to all phones of each user, to check that all registered phones are reachable. */
   async notifyAll(isOver: () => boolean): Promise<void> {
     await Promise.all(this.#users.map((user) => this.#notifyUser(user, isOver)));
   }
@@ -146,7 +146,7 @@ export class ServerLoad {
     }
   }
 
-  /** Sends a test notification once, because a retry would be a second notification. */
+  /** Requests a test notification. Does not retry, because a retry would create a second notification. */
   async #test(user: LoadUser, target: UserPhone): Promise<void> {
     const { serverUrl } = this.#options;
     const startedAt = Date.now();
@@ -158,8 +158,8 @@ export class ServerLoad {
   }
 
   /**
-   * Makes another user write to this user. All phones that are already active must show the message. Sends it once,
-   * because a retry would be a second message.
+   * Sends this user a message from another user. All phones that are already active must show it. Does not retry,
+   * because a retry would create a second message.
    */
   async #write(user: LoadUser): Promise<void> {
     const { ledger, serverUrl, random } = this.#options;
@@ -195,7 +195,7 @@ export class ServerLoad {
       }
       if (isOver()) {
         for (const { phone } of user.phones) {
-          this.#lost(phone, `no last notification: ${stringifyJson(asked?.body ?? null)}`);
+          this.#lost(phone, `the last notification failed: ${stringifyJson(asked?.body ?? null)}`);
         }
         return;
       }
@@ -204,8 +204,8 @@ export class ServerLoad {
   }
 
   /**
-   * A device gets at most one test per ten seconds, so the second in which it was requested identifies the
-   * notification.
+   * Records a notification as acknowledged. The time in seconds identifies it, because a device gets at most one test
+   * per ten seconds.
    */
   #acknowledge(phones: readonly CrashPhone[], startedAt: number): void {
     const [from, to] = [Math.floor(startedAt / 1000), Math.floor(Date.now() / 1000)];
@@ -218,7 +218,7 @@ export class ServerLoad {
   }
 
   async #lookAt(user: LoadUser): Promise<void> {
-    // The answer does not include phones that register while the request is in flight.
+    // Takes a copy, because the response does not include phones that register while the request is in flight.
     const unsettled = [...user.unsettled];
     const form = new URLSearchParams({ event_types: '[]', fetch_event_types: stateTypes });
     const asked = await unlessSilent(
@@ -227,7 +227,7 @@ export class ServerLoad {
     if (asked?.status !== 200) return;
     for (const phone of unsettled) {
       const status = statusIn(asked.body, phone);
-      // A concurrent check may have settled the phone already.
+      // A concurrent check may have settled this phone already.
       if (status === 'pending' || !user.unsettled.delete(phone)) continue;
       if (status !== 'active') this.#lost(phone.phone, status);
     }

@@ -10,14 +10,14 @@ import type { CrashPhone } from './crash-phone.js';
 /** A phone that is registered with a server. */
 export interface ServerPhone {
   readonly phone: CrashPhone;
-  /** The parameter that identifies the phone in requests to the server, such as for a test notification. */
+  /** Request parameter that identifies the phone to the server, for example to request a test notification. */
   readonly name: Readonly<Record<string, string>>;
 }
 
-/** Sends a request until the server answers it. */
+/** Sends a request to the server, and retries it until the server responds. */
 export type AskServer = (path: string, form: Readonly<Record<string, string>>) => Promise<Asked>;
 
-/** Registers a phone in its generation. @throws Error for an answer that a working server would not give. */
+/** Registers a phone in its generation. @throws Error for a response that a working server would not send. */
 export async function registerWithServer(phone: CrashPhone, ask: AskServer): Promise<ServerPhone> {
   if (phone.generation === 'older') {
     requireSuccess(await ask(registerPushDevicePath, phone.registration));
@@ -26,17 +26,17 @@ export async function registerWithServer(phone: CrashPhone, ask: AskServer): Pro
   const created = requireSuccess(await ask(registerClientDevicePath, {}));
   const name = { device_id: String(created.device_id) };
   const registered = await ask(registerPushDevicePath, { ...name, ...phone.deviceRegistration });
-  // "Already in progress": an earlier request succeeded, but its answer was lost.
+  // "Already in progress": an earlier request succeeded, but its response was lost.
   if (!String(registered.body.msg).endsWith('already in progress.')) requireSuccess(registered);
   return { phone, name };
 }
 
 function requireSuccess({ status, body }: Asked): JsonObject {
   if (status === 200) return body;
-  throw new Error(`the server answered a registration with ${status}: ${stringifyJson(body)}`);
+  throw new Error(`the server responded to a registration with ${status}: ${stringifyJson(body)}`);
 }
 
-/** The initial state in which the server lists phones of both generations. */
+/** Names of the initial state in which the server lists phones of both generations. */
 export const stateTypes = '["push_device","device"]';
 
 /** The phone's status in the initial state: `pending`, `active`, or the reason why it will never be active. */

@@ -1,8 +1,8 @@
 import { type JsonObject, parseJson } from '@waxwing/protocol';
 
 /**
- * Transports that the relay distinguishes. FCM messages have three forms, and UnifiedPush endpoints have a query
- * string.
+ * The transports that the relay distinguishes. FCM messages have three forms. UnifiedPush endpoints differ from Web
+ * Push endpoints by a query string.
  */
 export const transports = [
   'FCM token',
@@ -14,7 +14,7 @@ export const transports = [
 ] as const;
 export type Transport = (typeof transports)[number];
 
-/** A delivery to a vendor's stand-in for a token. */
+/** A delivery that a vendor's stand-in received for a token. */
 export interface VendorDelivery {
   readonly transport: Transport;
   readonly token: string;
@@ -27,8 +27,8 @@ export interface VendorDelivery {
 export type OpenPush = (endpoint: string, body: Buffer) => JsonObject | undefined;
 
 /**
- * All deliveries to the stand-ins. For web push, the token is the endpoint. @throws Error if the stand-ins had to drop
- * deliveries.
+ * Reads all deliveries that the stand-ins received. For web push, the token is the endpoint. @throws Error if the
+ * stand-ins have dropped deliveries.
  */
 export async function readDeliveries(
   vendorsUrl: string,
@@ -36,7 +36,7 @@ export async function readDeliveries(
 ): Promise<VendorDelivery[]> {
   const statistics = await readJson(`${vendorsUrl}/stats`);
   const { forgotten } = statistics.deliveries as { readonly forgotten: number };
-  if (forgotten > 0) throw new Error(`the stand-ins forgot ${forgotten} deliveries: run fewer rounds`);
+  if (forgotten > 0) throw new Error(`the stand-ins dropped ${forgotten} deliveries: run fewer rounds`);
   const { deliveries } = await readJson(`${vendorsUrl}/deliveries`);
   return (deliveries as readonly JsonObject[]).map((delivery) => {
     const payload = payloadOf(delivery, openPush);
