@@ -1,4 +1,4 @@
-// An app by a developer who has only this project's packages. The tests compile and bundle it outside the repository.
+// An app by a developer who has only this project's packages. Tests compile and bundle it outside of the repository.
 import {
   createMemoryPushAccountStore,
   createMemorySeenNotifications,
@@ -19,7 +19,7 @@ export interface Registered {
   open(data: Record<string, unknown>): Promise<OpenedNotification>;
 }
 
-/** Registers, and requests a test notification. */
+/** Registers the phone, and requests a test notification. */
 async function register({ bouncerPublicKey, token, account }: Options): Promise<Registered> {
   const phone = await createPushClient({
     bouncerPublicKey,
@@ -33,5 +33,5 @@ async function register({ bouncerPublicKey, token, account }: Options): Promise<
   return { code, open: (data) => phone.open(data) };
 }
 
-// Uses the other entry points, so that they are compiled and bundled too.
+// Uses the packages' other entry points, so that they are compiled and bundled too.
 Object.assign(globalThis, { register, createOpener, describeNotification });

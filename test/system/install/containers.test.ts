@@ -15,7 +15,7 @@ interface Service {
   readonly networks: readonly string[];
 }
 
-describe('containers', () => {
+describe('the container files', () => {
   it('refer only to services, volumes and networks that compose.yaml defines', () => {
     // Fails for invalid YAML, such as a duplicate key.
     const file = parse(compose, { merge: true, strict: true });
@@ -29,14 +29,14 @@ describe('containers', () => {
     expect([...new Set(all.flatMap((each) => each.networks))]).toEqual(Object.keys(networks ?? {}));
   });
 
-  it('run a relay without vendor credentials until an apps file is named', () => {
+  it('run a relay without vendor credentials until the operator names an apps file', () => {
     const { RELAY_APPS_FILE, ...others } = example;
     expect(RELAY_APPS_FILE).toBe('/run/waxwing/apps.json');
     expect(readRelayEnvironment(environmentOf('relay', others)).deliveries.apps.kind).toBe('not-configured');
     expect(readRelayEnvironment(environmentOf('relay', example)).deliveries.apps.kind).toBe('configured');
   });
 
-  it('publish the metrics of containers only on the loopback address of their host', () => {
+  it('publish the containers’ metrics only on the host’s loopback address', () => {
     const relay = readRelayEnvironment(environmentOf('relay', example)).metrics;
     const server = readServerEnvironment(environmentOf('server', example)).metrics;
     for (const [name, metrics] of Object.entries({ relay, server })) {
@@ -46,13 +46,13 @@ describe('containers', () => {
     }
   });
 
-  it('give containers the longest drain time and ten seconds to stop', () => {
+  it('give containers the longest drain time plus twenty seconds to stop', () => {
     expect(compose).toContain('stop_grace_period: 80s');
     for (const name of ['relay', 'server'])
       expect(deploy(`systemd/waxwing-${name}.service`)).toMatch(/^TimeoutStopSec=80$/m);
   });
 
-  it('keep rings, databases and secrets out of images, but no source', () => {
+  it('keep key rings, databases and secrets out of images, but no source file', () => {
     const patterns = deploy('Dockerfile.dockerignore')
       .split('\n')
       .filter((line) => line !== '' && !line.startsWith('#'));
@@ -88,7 +88,7 @@ describe('containers', () => {
     expect(sources.trim().split('\n').filter(isIgnored)).toEqual([]);
   });
 
-  it('put both programs into the image, with their SBOMs, and neither the quickstart nor stand-ins', () => {
+  it('add both programs and their SBOMs to the image, without the quickstart and the stand-ins', () => {
     const folder = mkdtempSync(join(tmpdir(), 'waxwing-image-'));
     try {
       const [, command = ''] =
@@ -110,7 +110,7 @@ describe('containers', () => {
     }
   });
 
-  it('start from images with the digests in docs/dependencies.md', () => {
+  it('name base images by the digests in docs/dependencies.md', () => {
     const page = readFileSync(join(root, 'docs/dependencies.md'), 'utf8');
     const used = [...`${deploy('Dockerfile')}\n${compose}`.matchAll(/^(?:FROM|\s+image:) (\S+)/gm)]
       .map(([, image]) => image as string)

@@ -7,7 +7,10 @@ import { untilReady } from '../../support/until-ready.js';
 
 export type Program = 'relay' | 'server';
 
-/** dpkg changes file owners, so only root can install, even into a separate root folder. */
+/**
+ * Whether dpkg can install packages here. It changes the owners of files, so it needs root even for a separate root
+ * folder.
+ */
 export const canInstall =
   process.getuid?.() === 0 &&
   ['dpkg', 'dpkg-deb', 'systemd-sysusers', 'systemd-tmpfiles', 'setpriv'].every(
@@ -21,9 +24,9 @@ export const canInstall =
 export class DebianRoot {
   readonly dir = mkdtempSync(join(tmpdir(), 'waxwing-debian-'));
 
-  /** @param nodejs version of Node that counts as installed when dpkg checks the packages' dependencies. */
+  /** @param nodejs version of Node that dpkg regards as installed when it checks dependencies. */
   constructor(nodejs: string) {
-    // World-readable, because the programs run as the users that the packages create.
+    // World-readable, because the programs run as the users that their packages create.
     chmodSync(this.dir, 0o755);
     for (const folder of ['info', 'updates'])
       mkdirSync(this.path('var/lib/dpkg', folder), { recursive: true });
@@ -46,13 +49,13 @@ export class DebianRoot {
     return join(this.dir, ...parts);
   }
 
-  /** Runs dpkg without chroot: maintainer scripts get the root folder in DPKG_ROOT. */
+  /** Runs dpkg without chroot. Maintainer scripts get the root folder in DPKG_ROOT. */
   dpkg(...args: readonly string[]): SpawnSyncReturns<string> {
     const flags = [`--root=${this.dir}`, '--force-script-chrootless'];
     return spawnSync('dpkg', [...flags, ...args], { encoding: 'utf8' });
   }
 
-  /** The user that a package created. */
+  /** The user that a program's package created. */
   userId(program: Program): number {
     const line = new RegExp(`^waxwing-${program}:x:(\\d+):(\\d+):`, 'm').exec(
       readFileSync(this.path('etc/passwd'), 'utf8'),
@@ -61,14 +64,15 @@ export class DebianRoot {
   }
 
   /**
-   * Runs an installed command to completion as the program's user, with the installed settings. @returns its output.
+   * Runs an installed program's command to completion as the program's user, with the installed settings. @returns the
+   * command's output.
    */
   run(program: Program, ...args: readonly string[]): string {
     const [command = '', ...rest] = this.#command(program, args);
     return execFileSync(command, rest, this.#options(program));
   }
 
-  /** Starts the installed program as its user, waits until it is ready, and stops it. @returns its exit status. */
+  /** Starts an installed program as its user, waits until it is ready, and stops it. @returns the exit status. */
   async serve(program: Program, url: string): Promise<number | null> {
     const [command = '', ...rest] = this.#command(program, ['serve']);
     const child = spawn(command, rest, this.#options(program));

@@ -37,7 +37,7 @@ describe.runIf(canInstall)('the Debian packages', () => {
     rmSync(built, { recursive: true, force: true });
   });
 
-  it('are not configured with a Node that is too old', () => {
+  it('reject a Node version that is too old', () => {
     const old = new DebianRoot('18.20.4+dfsg-1');
     try {
       const { status, stderr } = old.dpkg('--install', files[0] as string);
@@ -48,7 +48,7 @@ describe.runIf(canInstall)('the Debian packages', () => {
     }
   });
 
-  it.each(programs)('create a user for the %s with private folders and settings', (program) => {
+  it.each(programs)('create a user, private folders and private settings for the %s', (program) => {
     const user = machine.userId(program);
     expect(user).toBeGreaterThan(0);
     for (const folder of [`var/lib/waxwing-${program}`, `etc/waxwing/${program}`]) {
@@ -66,7 +66,7 @@ describe.runIf(canInstall)('the Debian packages', () => {
     expect(unit).toMatch(/^Type=notify$/m);
   });
 
-  it.each(programs)('start the %s with the settings that an operator wrote', async (program) => {
+  it.each(programs)('run the %s with the operator’s settings', async (program) => {
     const port = await freePort();
     const state = machine.path(`var/lib/waxwing-${program}`);
     const name = program.toUpperCase();
@@ -89,14 +89,14 @@ describe.runIf(canInstall)('the Debian packages', () => {
     if (program === 'relay')
       machine.run('relay', 'keys', 'init', '--recovery-key', `${state}/recovery-key.txt`);
     else machine.run('server', 'db', 'migrate');
-    // The log shows the numeric id, because this machine's /etc/passwd does not list the user.
+    // The audit log shows the numeric id, because this machine's /etc/passwd does not list the user.
     const audit = `${state}/key-ring.age.audit.jsonl`;
     if (program === 'relay') expect(readFileSync(audit, 'utf8')).toContain(`uid ${machine.userId('relay')}`);
     machine.run(program, 'serve', '--check');
     expect(await machine.serve(program, `http://127.0.0.1:${port}/health/ready`)).toBe(0);
   });
 
-  it.each(programs)('keep the settings of the %s on an upgrade, and its data on a purge', (program) => {
+  it.each(programs)('preserve settings on an upgrade and data on a purge: %s', (program) => {
     const settings = machine.path(`etc/waxwing/${program}.env`);
     const data = machine.path(`var/lib/waxwing-${program}/kept`);
     const written = `# written by the operator\n${readFileSync(settings, 'utf8')}`;
@@ -109,7 +109,7 @@ describe.runIf(canInstall)('the Debian packages', () => {
     expect(existsSync(machine.path(`usr/lib/waxwing-${program}`))).toBe(false);
   });
 
-  it.each(programs)('contain for the %s exactly the packages that its SBOM lists', async (program) => {
+  it.each(programs)('contain exactly the npm packages that their SBOM lists: %s', async (program) => {
     const folder = join(built, `content-${program}`);
     execFileSync('dpkg-deb', ['--extract', files[programs.indexOf(program)] as string, folder]);
     const document = readFileSync(
@@ -130,7 +130,7 @@ describe.runIf(canInstall)('the Debian packages', () => {
     expect(content.filter((path) => unwanted.test(path))).toEqual([]);
   });
 
-  it('have the same bytes when they are built again, with another umask', () => {
+  it('are byte-identical when built again with another umask', () => {
     const before = process.umask(0o077);
     try {
       const again = build('relay', join(built, 'again'));
@@ -147,7 +147,7 @@ interface BillOfMaterials {
   readonly dependencies: readonly { readonly ref: string; readonly dependsOn: readonly string[] }[];
 }
 
-/** The package URLs of the folders in `node_modules` that have a manifest, sorted and without duplicates. */
+/** Package URLs of the folders in `node_modules` that have a manifest, sorted and without duplicates. */
 function packagesIn(folder: string): readonly string[] {
   const manifests = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) =>
     /(?:^|\/)node_modules\/(?:@[^/]+\/)?[^@/][^/]*\/package\.json$/.test(path),

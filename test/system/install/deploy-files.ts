@@ -2,18 +2,18 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from './installation.js';
 
-/** Text of a file in the deploy folder. */
+/** The text of a file in the deploy folder. */
 export const deploy = (file: string) => readFileSync(join(root, 'deploy', file), 'utf8');
 export const compose = deploy('compose.yaml');
 
-/** The text of one Compose service. */
+/** The text of a service in compose.yaml. */
 export function service(name: string): string {
   const [, text] = new RegExp(`^ {2}${name}:\\n((?: {4}.*\\n|\\n)+)`, 'm').exec(compose) ?? [];
   if (text === undefined) throw new Error(`compose.yaml has no service ${name}`);
   return text;
 }
 
-/** The lines `NAME=value` of env.example, including commented ones. */
+/** The variables in env.example, including those that are commented out. */
 export const example: Readonly<Record<string, string>> = Object.fromEntries(
   [...deploy('compose/env.example').matchAll(/^(?:# )?([A-Z_]+)=(.*)$/gm)].map(([, name, value]) => [
     name as string,
@@ -21,7 +21,7 @@ export const example: Readonly<Record<string, string>> = Object.fromEntries(
   ]),
 );
 
-/** The variables of a service, with the placeholders filled from env.example. */
+/** The environment variables of a service, with placeholders replaced by the values in env.example. */
 export function environmentOf(
   name: string,
   values: Readonly<Record<string, string>>,

@@ -10,7 +10,7 @@ import { eachPostgres, testPostgresUrl } from '../../support/test-databases.js';
 import { compose, deploy, environmentOf, example, service } from './deploy-files.js';
 import { root } from './installation.js';
 
-/** The variables that a shell and systemd read from a settings file. */
+/** The variables that a shell or systemd reads from a settings file. */
 function settingsIn(file: string): Record<string, string> {
   const lines = execFileSync('env', ['-i', 'sh', '-c', `set -a; . ${join(root, 'deploy', file)}; env`], {
     encoding: 'utf8',
@@ -19,14 +19,14 @@ function settingsIn(file: string): Record<string, string> {
   return Object.fromEntries(own.map((line) => [line.split('=', 1)[0], line.slice(line.indexOf('=') + 1)]));
 }
 
-describe('the files in deploy', () => {
-  it('give each program in a container only known settings, and all required ones', () => {
+describe('the deploy folder', () => {
+  it('gives each program in a container all required settings, and no unknown one', () => {
     const relay = readRelayEnvironment(environmentOf('relay', example));
     const server = readServerEnvironment(environmentOf('server', example));
     expect(relay.databaseUrl.reveal()).toBe('postgres://waxwing_relay:change-me@postgres/waxwing_relay');
     expect(server.databaseUrl.reveal()).toBe('postgres://waxwing_server:change-me@postgres/waxwing_server');
     expect(server.relay).toEqual({ kind: 'not-configured' });
-    // The key file is on the volume: `push enable` creates it, and the root file system is read-only.
+    // The key file is on the volume, because `push enable` creates it and the root file system is read-only.
     expect(server.pushAccount.keyFile).toBe('/var/lib/waxwing/waxwing-server.key');
 
     const upstreams = deploy('compose/upstreams.conf');
@@ -37,23 +37,23 @@ describe('the files in deploy', () => {
     }
   });
 
-  it('name in env.example exactly the settings that must be set', () => {
+  it('lists in env.example exactly the settings that operators must set', () => {
     const asked = [...compose.matchAll(/\$\{([A-Z_]+):/g)].map(([, name]) => name);
     expect([...new Set(asked)].sort()).toEqual(Object.keys(example).sort());
   });
 
-  it('make containers trust the proxy’s network, and mount only existing files', () => {
+  it('makes containers trust the proxy’s network, and mounts only existing files', () => {
     const [, subnet = ''] = /subnet: ([\d./]+)/.exec(compose) ?? [];
     expect(environmentOf('relay', {}).RELAY_TRUSTED_PROXIES).toBe(subnet);
     expect(environmentOf('server', {}).SERVER_TRUSTED_PROXIES).toBe(subnet);
-    // Operators create the folders for secrets and TLS files themselves.
+    // Operators create the folders for secrets and TLS files.
     const mounted = [...compose.matchAll(/\.(\/[\w./-]+):\//g)].map(([, path]) => path as string);
     const own = mounted.filter((path) => !/^\/(?:secrets|tls)\b/.test(path));
     expect(own.length).toBe(3);
     expect(own.filter((path) => !existsSync(join(root, 'deploy', path)))).toEqual([]);
   });
 
-  it('let programs write only to their volume, because other mounts are read-only', () => {
+  it('gives each program one writable volume', () => {
     const programs = ['relay', 'server'].map((name) => [name, service(name)] as const);
     for (const [name, text] of programs) {
       const [, list = ''] = /^ {4}volumes: \[(.*)\]$/m.exec(text) ?? [];
@@ -62,14 +62,14 @@ describe('the files in deploy', () => {
         .filter((mount) => !mount?.endsWith(':ro'));
       expect(written).toEqual([`${name}:/var/lib/waxwing`]);
     }
-    // The programs write only to that volume.
+    // Checks that the program writes to its volume.
     expect(readRelayEnvironment(environmentOf('relay', example)).keyRing.location).toEqual({
       kind: 'file',
       path: '/var/lib/waxwing/key-ring.age',
     });
   });
 
-  it('put only versions that are in package-lock.json into the image', () => {
+  it('installs only package versions from package-lock.json into the image', () => {
     const commands = [...deploy('Dockerfile').matchAll(/\b(?:npm|npx|yarn|pnpm) [\w-]+/g)].map(
       ([text]) => text,
     );
@@ -78,7 +78,7 @@ describe('the files in deploy', () => {
     expect(copied.map(([, from, to]) => [from, to])).toEqual([['/opt/waxwing', '/opt/waxwing']]);
   });
 
-  it('run containers without root, without rights and on a read-only root', () => {
+  it('runs containers without root, capabilities and a writable root file system', () => {
     expect(deploy('Dockerfile')).toMatch(/^USER 1000:1000$/m);
     const [shared = ''] = /^x-program:[\s\S]*?(?=^services:)/m.exec(compose) ?? [];
     for (const line of ['read_only: true', 'cap_drop: [ALL]', "'no-new-privileges:true'"]) {
@@ -90,14 +90,14 @@ describe('the files in deploy', () => {
   it.each([
     ['relay', readRelayEnvironment],
     ['server', readServerEnvironment],
-  ])('have systemd settings that the %s reads', (name, read) => {
+  ])('has systemd settings that the %s can read', (name, read) => {
     expect(() => read(settingsIn(`${name}.env`))).not.toThrow();
     const unit = deploy(`systemd/waxwing-${name}.service`);
     expect(unit).toContain(`EnvironmentFile=/etc/waxwing/${name}.env`);
     expect(unit).toContain(`StateDirectory=waxwing-${name}`);
   });
 
-  it('let nginx pass every body that the relay accepts', () => {
+  it('lets nginx accept every body that the relay accepts', () => {
     const [, relay = ''] =
       /server_name relay\.example\.com;([\s\S]*)/.exec(deploy('nginx/waxwing.conf')) ?? [];
     const sizeIn = (text: string) => Number(/client_max_body_size (\d+)m;/.exec(text)?.[1]) * 1024 * 1024;
@@ -110,7 +110,7 @@ describe('the files in deploy', () => {
     }
   });
 
-  it('are all named on the installation page', () => {
+  it('has only files that the installation page names', () => {
     const page = readFileSync(join(root, 'docs/install.md'), 'utf8');
     for (const entry of readdirSync(join(root, 'deploy'))) {
       if (!entry.endsWith('.dockerignore')) expect(page).toContain(entry);

@@ -21,8 +21,8 @@ interface VendorsLine {
 }
 
 /**
- * Follows docs/install.md in a new folder with separate ports, names and databases. Runs the page's lines unchanged
- * except for these values.
+ * An installation in a new folder that follows docs/install.md. Runs the page's lines with separate ports, names and
+ * databases, and otherwise unchanged.
  */
 export class Installation {
   readonly dir = mkdtempSync(join(tmpdir(), 'waxwing-install-'));
@@ -84,12 +84,12 @@ export class Installation {
     return join(this.dir, 'etc/tls/chat.pem');
   }
 
-  /** Replaces the page's paths, names and ports with this installation's. */
+  /** Replaces the page's paths, names and ports by those of this installation. */
   placed(text: string): string {
     return this.#replaced.reduce((so, [from, to]) => so.replaceAll(from, to), text);
   }
 
-  /** Installs and starts everything, with the vendors' stand-ins of the installed packages in place of Google. */
+  /** Installs and starts everything. The vendors' stand-ins of the installed packages replace Google. */
   async run(): Promise<VendorsLine> {
     const { dir } = this;
     for (const folder of ['lib', 'etc/relay', 'nginx/conf.d', 'nginx/logs'])
@@ -118,14 +118,14 @@ export class Installation {
     return vendors;
   }
 
-  /** Runs lines of the page to completion. @throws Error with their output if one fails. */
+  /** Runs the given lines of the page to completion. @throws Error with their output if one fails. */
   async shell(lines: string, cwd: string): Promise<void> {
     const child = this.start('bash', ['--norc', '-euc', this.placed(lines)], cwd);
     const [status] = await once(child, 'close');
-    if (status !== 0) throw new Error(`the lines of the page ended with ${status}:\n${this.output}`);
+    if (status !== 0) throw new Error(`the lines of the page exited with status ${status}:\n${this.output}`);
   }
 
-  /** Runs a command of the installed program with the page's settings. Returns its `--json` output. */
+  /** Runs a command of an installed program with the page's settings. Returns the command's parsed `--json` output. */
   command<Answer>(program: 'relay' | 'server', args: readonly string[]): Answer {
     const { dir } = this;
     const line = `set -a; . ${dir}/etc/${program}.env; exec ${dir}/opt/node_modules/.bin/waxwing-${program} "$@"`;
@@ -151,7 +151,7 @@ export class Installation {
     rmSync(this.dir, { recursive: true, force: true });
   }
 
-  /** Replaces the paths, names and ports in the deploy folder's files. */
+  /** Replaces the paths, names and ports in the files of the deploy folder. */
   #placeDeploy(): void {
     const deploy = join(this.dir, 'deploy');
     cpSync(join(root, 'deploy'), deploy, { recursive: true });
@@ -162,8 +162,8 @@ export class Installation {
   }
 
   /**
-   * Makes a script of the lines. It passes nginx its configuration file, and when its input ends it stops everything
-   * that the lines started.
+   * Builds a script from the lines. The script passes nginx its configuration file. When the script's input ends, it
+   * stops everything that the lines have started.
    */
   #script(lines: string): string {
     return `set -m; trap 'for job in $(jobs -p); do kill -- -$job; done; wait' EXIT
@@ -188,7 +188,7 @@ export class Installation {
   }
 
   async #startVendors(): Promise<VendorsLine> {
-    // The page does not install these packages, because production does not need them.
+    // The page does not install these packages, because they are not for production.
     const tarballs = ['waxwing-service', 'waxwing-protocol', 'trial/waxwing-vendors'];
     const files = tarballs.map((name) => `/tmp/waxwing/${name}-*.tgz`).join(' ');
     const lines = `npm init --yes\nnpm install --no-audit --no-fund ${files}`;
@@ -199,7 +199,7 @@ export class Installation {
     return JSON.parse(await this.printed(child, /^\{.*\}$/m)) as VendorsLine;
   }
 
-  /** Starts a process, which is stopped when the installation ends if it is still running. */
+  /** Starts a process. The end of the installation stops the process if it is still running. */
   start(command: string, args: readonly string[], cwd: string, env: Record<string, string> = {}) {
     const { PATH = '', HOME = '' } = process.env;
     const preferOffline = { npm_config_prefer_offline: 'true', npm_config_update_notifier: 'false' };
@@ -217,7 +217,7 @@ export class Installation {
     return child;
   }
 
-  /** Resolves to the first match in a process's output. @throws Error with all output if it exits first. */
+  /** Resolves to the first match in a process's output. @throws Error with all output if the process exits first. */
   async printed(child: ChildProcess, pattern: RegExp): Promise<string> {
     let output = '';
     child.stdout?.on('data', (chunk: Buffer) => {
@@ -226,7 +226,8 @@ export class Installation {
     for (;;) {
       const [found] = pattern.exec(output) ?? [];
       if (found !== undefined) return found;
-      if (child.exitCode !== null) throw new Error(`it ended with ${child.exitCode}:\n${this.output}`);
+      if (child.exitCode !== null)
+        throw new Error(`the process exited with status ${child.exitCode}:\n${this.output}`);
       await Promise.race([once(child.stdout as NodeJS.ReadableStream, 'data'), once(child, 'close')]);
     }
   }

@@ -24,7 +24,7 @@ const packages = [
   'sodium',
   'storage',
 ];
-/** The page names these packages without versions. These are the tested versions. */
+/** Versions to test of the packages that the page names without versions. */
 const others = ['express@5.3.0', 'fastify@5.12.8', 'pg@8.23.1'];
 const hosts = [
   {
@@ -47,7 +47,7 @@ const hosts = [
   },
 ] as const;
 
-it('docs/mounting.md shows each example verbatim, in at most fifty lines', () => {
+it('docs/mounting.md contains each example verbatim, in at most fifty lines', () => {
   const shown = [...page.matchAll(/<!-- the text of (\S+) -->\n```js\n(.*?)^```$/gms)];
   expect(shown.map(([, name]) => name)).toEqual(hosts.map(({ name }) => `examples/mounting/${name}.mjs`));
   for (const [, name = '', text] of shown) {
@@ -56,7 +56,7 @@ it('docs/mounting.md shows each example verbatim, in at most fifty lines', () =>
   }
 });
 
-/** A program that runs in the empty directory, with its output. */
+/** A program that runs in the empty directory, and its output. */
 class Program {
   readonly #child: ReturnType<typeof spawn>;
   output = '';
@@ -85,7 +85,7 @@ class Program {
     this.#child.stdin?.end(input);
   }
 
-  /** Stops it as a service manager does. Resolves to its exit code. */
+  /** Stops the program like a service manager. Resolves to the exit code. */
   async stop(): Promise<number | null> {
     if (this.#child.exitCode !== null) return this.#child.exitCode;
     this.#child.kill('SIGTERM');
@@ -95,7 +95,7 @@ class Program {
 }
 
 eachPostgres((postgres) => {
-  describe('A server of another kind, from packed tarballs in an empty directory', () => {
+  describe('a non-Waxwing server with the packed push packages', () => {
     const dir = mkdtempSync(join(tmpdir(), 'waxwing-mounting-'));
     const app = join(dir, 'app');
     let constellation: Constellation;
@@ -126,11 +126,11 @@ eachPostgres((postgres) => {
       rmSync(dir, { recursive: true, force: true });
     });
 
-    /** Runs one command of the installed program, as the host's admin would. */
+    /** Runs a command of the installed program, as the host's admin does. */
     async function command(settings: Readonly<Record<string, string>>, ...args: string[]) {
       const program = join(app, 'node_modules/.bin/waxwing-server-push');
       const child = spawn(program, args, { cwd: app, env: { PATH: process.env.PATH, ...settings } });
-      // Waits asynchronously, because the vendors' stand-ins answer in this process.
+      // Waits asynchronously, because the vendors' stand-ins run in this process.
       const [printed, said, [code]] = await Promise.all([
         readText(child.stdout),
         readText(child.stderr),
@@ -140,7 +140,7 @@ eachPostgres((postgres) => {
     }
 
     it.each(hosts)(
-      'on $name joins the relay while it runs, registers a phone, and sends it a payload',
+      'joins the relay while it runs, registers a phone, and sends it a payload: $name',
       async ({ name, file, request, payload }) => {
         const port = await freePort(1);
         const url = `http://127.0.0.1:${port}`;
@@ -178,7 +178,7 @@ eachPostgres((postgres) => {
           phone.end(JSON.stringify(message.data));
           const opened = JSON.parse(await phone.printed(/^opened (.*)$/m));
           expect(opened).toMatchObject({ kind: 'notification', notification: { type: 'payload', payload } });
-          // An operator manages the jobs while the server runs.
+          // Shows that an operator can manage jobs while the host runs.
           const queue = await command(settings, 'queue', 'list', '--state', 'dead', '--json');
           expect(JSON.parse(queue.printed)).toEqual({ jobs: [] });
           expect(await command(settings, 'test', '--user', '1')).toMatchObject({
@@ -187,7 +187,7 @@ eachPostgres((postgres) => {
           });
           const status = await command(settings, 'status');
           expect(status.code, status.printed).toBe(0);
-          // The host still answers all requests that are not about push, including errors.
+          // The host still handles all requests that are not about push, including errors.
           expect((await fetch(`${url}/nothing`)).status).toBe(404);
           expect((await fetch(`${url}/api/v1/events`)).status).toBe(401);
           expect((await command(settings, 'disable', '--yes')).code).toBe(0);
@@ -204,7 +204,7 @@ eachPostgres((postgres) => {
   });
 });
 
-/** The host's error code for the key of an unknown device. */
+/** The host's error code for a request about an unknown device's key. */
 async function refusal(url: string): Promise<unknown> {
   const response = await fetch(`${url}/api/v1/mobile_push/register`, {
     method: 'POST',

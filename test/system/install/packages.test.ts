@@ -19,8 +19,8 @@ const packages = ['packages', 'apps'].flatMap((parent) =>
 const hasNginx = spawnSync('nginx', ['-v'], { env: { PATH: `${process.env.PATH}:/usr/sbin` } }).status === 0;
 
 /**
- * Compiler options for Node's module resolution. With bundler resolution, and without browser types, the code is only
- * type-checked.
+ * Strict compiler options, for Node's module resolution. With bundler resolution, or without browser types, the code is
+ * only type-checked.
  */
 const strict = { target: 'ES2023', lib: ['ES2023', 'DOM'], types: [], strict: true, skipLibCheck: false };
 const plain = { ...strict, target: 'ES2022', lib: ['ES2022'], noEmit: true };
@@ -34,7 +34,7 @@ const configurations: Record<string, object> = {
   'node18-commonjs': { ...strict, module: 'Node18', noEmit: true },
 };
 
-/** Decrypts the first delivery for a token at the stand-in for Google. */
+/** Waits for the first delivery to a token at the stand-in for Google. Returns its message data. */
 async function deliveredTo(vendorsUrl: string, token: string): Promise<Record<string, string>> {
   for (;;) {
     const answer = await (await fetch(`${vendorsUrl}/deliveries?token=${token}`)).json();
@@ -53,7 +53,7 @@ function sourcesOf(map: string): string[] {
 }
 
 eachPostgres(() => {
-  describe.runIf(hasNginx)('What docs/install.md installs from packed tarballs in an empty directory', () => {
+  describe.runIf(hasNginx)('the installation from packed tarballs that docs/install.md describes', () => {
     let installation: Installation;
     let vendorsUrl: string;
     let app: string;
@@ -90,7 +90,7 @@ eachPostgres(() => {
       };
     }
 
-    it('leave out the quickstart, the stand-ins, and every package for development', () => {
+    it('contains neither the quickstart nor the stand-ins nor development packages', () => {
       const installed = readdirSync(join(installation.dir, 'opt/node_modules'));
       const own = readdirSync(join(installation.dir, 'opt/node_modules/@waxwing'));
       expect(own).toEqual(packages.flatMap(({ name }) => (isForTrials(name) ? [] : [name])).sort());
@@ -113,7 +113,7 @@ eachPostgres(() => {
       expect(bytes / 1024 ** 2).toBeLessThan(170);
     });
 
-    it('have the same bytes as from a build in another folder', () => {
+    it('has the same tarballs as a build in another folder', () => {
       const folder = join(installation.dir, 'second-build');
       const tarballs = join(folder, 'tarballs');
       mkdirSync(tarballs, { recursive: true });
@@ -131,7 +131,7 @@ eachPostgres(() => {
     }, 300_000);
 
     it.each(packages)(
-      'the tarball of $name contains exactly its page, license, types and sources',
+      'has a tarball of $name with exactly its README, license, types and sources',
       ({ name, folder }) => {
         const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
         expect(manifest.keywords.length).toBeGreaterThan(2);
@@ -164,13 +164,13 @@ eachPostgres(() => {
       },
     );
 
-    it.each(Object.keys(configurations))('lets a strict app type-check with the resolution of %s', (name) => {
+    it.each(Object.keys(configurations))('lets a strict app type-check with the options %s', (name) => {
       const tsc = join(root, 'node_modules/.bin/tsc');
       const run = spawnSync(tsc, ['-p', `tsconfig.${name}.json`], { cwd: app, encoding: 'utf8' });
       expect([run.status, run.stdout]).toEqual([0, '']);
     });
 
-    it('can be required', () => {
+    it('has a client package that can be loaded by require()', () => {
       const script = `
         const { createPushClient } = require('@waxwing/client');
         const { createOpener } = require('@waxwing/client/open');
@@ -180,7 +180,7 @@ eachPostgres(() => {
       expect([run.stdout, run.stderr]).toEqual(['function function function\n', '']);
     });
 
-    it('lets that app register, and open a notification in Node', async () => {
+    it('lets a Node app register and open a notification', async () => {
       const options = newAccount();
       const script = `
         import './out/app.js';
@@ -200,49 +200,52 @@ eachPostgres(() => {
       expect(await installation.printed(running, /^\[.*\]$/m)).toBe('["active","notification","test"]');
     });
 
-    it.runIf(hasChromium())('lets a page built by Vite register, and open one in a browser', async () => {
-      await build({
-        root: app,
-        configFile: false,
-        logLevel: 'silent',
-        build: {
-          rolldownOptions: {
-            input: join(app, 'app.ts'),
-            output: { entryFileNames: 'page.js', codeSplitting: false },
+    it.runIf(hasChromium())(
+      'lets a page built by Vite register and open a notification in a browser',
+      async () => {
+        await build({
+          root: app,
+          configFile: false,
+          logLevel: 'silent',
+          build: {
+            rolldownOptions: {
+              input: join(app, 'app.ts'),
+              output: { entryFileNames: 'page.js', codeSplitting: false },
+            },
           },
-        },
-      });
-      const browser = await launch(join(installation.dir, 'profile'), { ignoreHTTPSErrors: true });
-      try {
-        const page = await browser.newPage();
-        const problems: string[] = [];
-        page.on('pageerror', (error) => problems.push(String(error)));
-        // The page is on the server's own origin, like a web app of the organization.
-        const at = `${installation.serverUrl}/app/`;
-        await page.route(at, (route) =>
-          route.fulfill({
-            contentType: 'text/html',
-            body: '<!doctype html><script type="module" src="page.js"></script>',
-          }),
-        );
-        await page.route(`${at}page.js`, (route) => route.fulfill({ path: join(app, 'dist/page.js') }));
-        await page.goto(at);
-        await page.waitForFunction(() => 'register' in globalThis);
-        const options = newAccount();
-        const registered = await page.evaluateHandle((given) => register(given), options);
-        const data = await deliveredTo(vendorsUrl, options.token);
-        const opened = await registered.evaluate(async ({ code, open }, received) => {
-          const what = await open(received);
-          return [code, what.kind, what.kind === 'notification' && what.notification.type];
-        }, data);
-        expect(opened).toEqual(['active', 'notification', 'test']);
-        expect(problems).toEqual([]);
-      } finally {
-        await browser.close();
-      }
-    });
+        });
+        const browser = await launch(join(installation.dir, 'profile'), { ignoreHTTPSErrors: true });
+        try {
+          const page = await browser.newPage();
+          const problems: string[] = [];
+          page.on('pageerror', (error) => problems.push(String(error)));
+          // The page is on the server's own origin, like an organization's web app.
+          const at = `${installation.serverUrl}/app/`;
+          await page.route(at, (route) =>
+            route.fulfill({
+              contentType: 'text/html',
+              body: '<!doctype html><script type="module" src="page.js"></script>',
+            }),
+          );
+          await page.route(`${at}page.js`, (route) => route.fulfill({ path: join(app, 'dist/page.js') }));
+          await page.goto(at);
+          await page.waitForFunction(() => 'register' in globalThis);
+          const options = newAccount();
+          const registered = await page.evaluateHandle((given) => register(given), options);
+          const data = await deliveredTo(vendorsUrl, options.token);
+          const opened = await registered.evaluate(async ({ code, open }, received) => {
+            const what = await open(received);
+            return [code, what.kind, what.kind === 'notification' && what.notification.type];
+          }, data);
+          expect(opened).toEqual(['active', 'notification', 'test']);
+          expect(problems).toEqual([]);
+        } finally {
+          await browser.close();
+        }
+      },
+    );
 
-    it('serves both by TLS under their names, redirects HTTP, and trusts the proxy', async () => {
+    it('serves relay and server by TLS under their names, redirects HTTP, and trusts the proxy', async () => {
       const plain = await fetch(`${installation.httpUrl}/api/v1/server_settings`, { redirect: 'manual' });
       expect([plain.status, plain.headers.get('location')]).toEqual([
         301,
@@ -259,20 +262,19 @@ eachPostgres(() => {
       expect(await status(`${installation.relayUrl}/api/v1/server_settings`)).toBe(404);
       for (const program of ['relay', 'server']) {
         const log = readFileSync(join(installation.dir, `lib/waxwing-${program}/${program}.log`), 'utf8');
-        // Each program warns if the proxy is not configured.
+        // A program would warn if the proxy were not configured.
         expect(log).not.toContain('TRUSTED_PROXIES');
         expect(log).not.toMatch(/"level":"?(?:error|50|warn|40)/);
       }
     });
 
     it.runIf(existsSync('/usr/bin/systemd-analyze')).each(['relay', 'server'])(
-      'has a hardened unit for waxwing-%s that systemd understands',
+      'has a hardened unit for waxwing-%s that systemd accepts',
       (program) => {
         const unit = join(installation.dir, `deploy/systemd/waxwing-${program}.service`);
         const verify = spawnSync('systemd-analyze', ['verify', '--man=no', unit], { encoding: 'utf8' });
         expect([verify.status, verify.stderr]).toEqual([0, '']);
-        // The exposure level ranges from 0 (fully isolated) to 10; an ordinary unit has 9.6. The threshold is in
-        // tenths.
+        // The exposure level ranges from 0 (fully isolated) to 10 (a usual unit has 9.6). The threshold is in tenths.
         const flags = ['security', '--offline=true', '--no-pager', '--threshold=20', unit];
         const exposed = spawnSync('systemd-analyze', flags, { encoding: 'utf8' });
         expect(exposed.status, exposed.stdout).toBe(0);

@@ -1,4 +1,4 @@
-// Acts as a phone whose app uses the packed packages. Registers, and decrypts the given push.
+// Acts as a phone whose app uses the packed packages. Registers, and decrypts the push that it is given.
 import {
   createMemoryPushAccountStore,
   createMemorySeenNotifications,

@@ -16,7 +16,7 @@ import { root } from './installation.js';
 
 const script = join(root, 'deploy/publish-image.sh');
 const workflows = join(root, '.github/workflows');
-/** Replaces docker: writes its arguments to a file, and the digest to the file named by `--metadata-file`. */
+/** Stand-in for docker. Writes its arguments to a file, and the digest to the file named by `--metadata-file`. */
 const docker = `#!/bin/sh
 printf '%s\\n' "$SOURCE_DATE_EPOCH" "$@" > "$ARGUMENTS"
 while [ "$1" != --metadata-file ]; do shift; done
@@ -39,7 +39,7 @@ describe('the published image', () => {
   });
   afterAll(() => rmSync(dir, { recursive: true }));
 
-  it('is built for both architectures from the Dockerfile, with the version as its tag', () => {
+  it('is built from the Dockerfile for both architectures, with the version as its tag', () => {
     const file = join(dir, 'arguments');
     const env = { PATH: `${dir}:${process.env.PATH}`, ARGUMENTS: file };
     const name = 'registry.example.com/waxwing';
@@ -58,13 +58,13 @@ describe('the published image', () => {
     expect(given).toContain('type=image,push=true,rewrite-timestamp=true');
   });
 
-  it('is not built without a name', () => {
+  it('is not built if the image name is missing', () => {
     const { status, stderr } = spawnSync(script, [], { encoding: 'utf8' });
     expect(status).not.toBe(0);
     expect(stderr).toContain('name the image');
   });
 
-  it('is published by a workflow that runs no third-party code with its token', () => {
+  it('is published by a workflow that exposes its token to no third-party code', () => {
     const files = readdirSync(workflows);
     expect(files).toEqual(['image.yml']);
     const workflow = parse(readFileSync(join(workflows, 'image.yml'), 'utf8'));
@@ -80,7 +80,7 @@ describe('the published image', () => {
         status: 0,
         stderr: '',
       });
-      // An expression in a script would allow shell injection through a tag or a name.
+      // An expression in a script would allow shell injection through the name of a tag.
       expect(run).not.toContain('${{');
     }
     const [path = ''] = /^deploy\/\S+/.exec(steps.at(-1)?.run ?? '') ?? [];

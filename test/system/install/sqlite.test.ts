@@ -23,7 +23,7 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-it('the five lines for one machine with SQLite start both programs', async () => {
+it('the five lines of the installation page for SQLite start both programs on one machine', async () => {
   for (const name of ['relay', 'server'])
     symlinkSync(join(root, 'apps', name, `bin/waxwing-${name}.js`), join(dir, `waxwing-${name}`));
   const port = await freePort(2);
@@ -34,7 +34,7 @@ it('the five lines for one machine with SQLite start both programs', async () =>
   };
   const lines = linesMarked('run by a test: sqlite');
   expect(lines.trim().split('\n').length).toBe(5);
-  // The shell ends both programs when its input ends.
+  // The shell ends both programs when the shell's input ends.
   const script = `set -m; trap 'for job in $(jobs -p); do kill -- -$job; done; wait' EXIT\n${lines}\nread -r _ || true`;
   shell = spawn('bash', ['--norc', '-euc', script], { cwd: dir, env, stdio: ['pipe', 'pipe', 'pipe'] });
   let output = '';

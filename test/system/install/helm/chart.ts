@@ -19,7 +19,7 @@ export const chartFile = parse(chart('Chart.yaml')) as {
 export const defaultValues = parse(chart('values.yaml')) as Values;
 export const valuesSchema = JSON.parse(chart('values.schema.json')) as Values;
 
-/** The functions that the chart uses, as Helm and Sprig define them. */
+/** The template functions that the chart uses, with the semantics of Helm and Sprig. */
 const functions = {
   quote: (value: unknown) => JSON.stringify(String(value)),
   required: (message: unknown, value: unknown) => {
@@ -38,7 +38,7 @@ const functions = {
     `\n${(text as string).replace(/^/gm, ' '.repeat(spaces as number))}`,
 };
 
-/** Renders the chart as `helm template RELEASE` does, with values merged over the defaults. */
+/** Renders the chart like `helm template RELEASE`, with `values` merged over the defaults. */
 export function renderedText(values: Values, release = 'waxwing'): string {
   const { name, version, appVersion } = chartFile;
   const context = {
@@ -53,7 +53,7 @@ export function renderedText(values: Values, release = 'waxwing'): string {
     .join('\n---\n');
 }
 
-/** The objects in a rendered chart. @throws Error if the text is not valid YAML. */
+/** The Kubernetes objects in a rendered chart. @throws Error if the text is not valid YAML. */
 export function rendered(values: Values): readonly KubernetesObject[] {
   const documents = parseAllDocuments(renderedText(values), { uniqueKeys: true, version: '1.1' });
   return documents.flatMap((document) => {

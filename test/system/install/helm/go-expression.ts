@@ -1,20 +1,20 @@
-/** A value in a template: a literal, a path such as `$.Values.image`, or a call. */
+/** A value in a template: a literal, a path such as `$.Values.image`, or a function call. */
 export type Expression =
   | { readonly kind: 'literal'; readonly value: string | number; readonly name: string }
   | {
       readonly kind: 'path';
-      /** The variable at the start, or empty for the dot. */
+      /** The variable at the start of the path. Empty for the dot. */
       readonly name: string;
       readonly path: readonly string[];
       readonly values: readonly Expression[];
     }
   | { readonly kind: 'call'; readonly name: string; readonly values: readonly Expression[] };
 
-/** Parses an expression with pipes. @throws Error if it uses anything that the chart does not. */
+/** Parses an expression with pipes. @throws Error for syntax that the chart does not use. */
 export function parseExpression(text: string): Expression {
   const tokens = text.match(/"[^"]*"|[()|]|[^\s()|]+/g) ?? [];
   const { expression, end } = parsePipeline(tokens, 0);
-  if (end !== tokens.length) throw new Error(`not an expression: ${text}`);
+  if (end !== tokens.length) throw new Error(`cannot parse the expression: ${text}`);
   return expression;
 }
 
@@ -29,7 +29,7 @@ function parsePipeline(tokens: readonly string[], from: number): Parsed {
   return { expression, end };
 }
 
-/** A single value, or a function call. A pipe passes its value as the last argument. */
+/** Parses a single value or a function call. A pipe passes its value as the last argument. */
 function parseCall(tokens: readonly string[], from: number, piped: Expression | undefined): Parsed {
   const values: Expression[] = [];
   let at = from;
@@ -39,7 +39,7 @@ function parseCall(tokens: readonly string[], from: number, piped: Expression | 
     at = end;
   }
   const [first, ...rest] = values;
-  if (first === undefined) throw new Error(`an expression is empty: ${tokens.join(' ')}`);
+  if (first === undefined) throw new Error(`an empty expression: ${tokens.join(' ')}`);
   if (first.kind === 'call' && first.values.length === 0)
     return {
       expression: { ...first, values: piped === undefined ? rest : [...rest, piped] },
@@ -53,7 +53,7 @@ function parseValue(tokens: readonly string[], at: number): Parsed {
   const token = tokens[at] as string;
   if (token === '(') {
     const { expression, end } = parsePipeline(tokens, at + 1);
-    if (tokens[end] !== ')') throw new Error(`a parenthesis is open: ${tokens.join(' ')}`);
+    if (tokens[end] !== ')') throw new Error(`a missing closing parenthesis: ${tokens.join(' ')}`);
     return { expression, end: end + 1 };
   }
   return { expression: parseToken(token), end: at + 1 };

@@ -16,8 +16,8 @@ type Functions = Readonly<Record<string, (...values: readonly unknown[]) => unkn
 type Variables = ReadonlyMap<string, unknown>;
 
 /**
- * Renders the part of Go's templates that the chart uses, as Helm does. An unknown function, block or kind of
- * expression is an error, so a template that uses unsupported features fails.
+ * Renders the subset of Go templates that the chart uses, as Helm does. Throws for an unknown function, block or kind
+ * of expression, so a chart that uses unsupported features fails.
  */
 export class GoTemplates {
   readonly #functions: Functions;
@@ -31,14 +31,14 @@ export class GoTemplates {
     };
   }
 
-  /** Renders a file. Its `define` blocks can be included from then on. */
+  /** Renders a file, and keeps its `define` blocks for later `include` calls. */
   render(source: string, context: unknown): string {
     return this.#render(parse(source), context, new Map([['$', context]]));
   }
 
   #body(name: string): readonly Node[] {
     const body = this.#defined.get(name);
-    if (body === undefined) throw new Error(`no template is called ${name}`);
+    if (body === undefined) throw new Error(`an unknown template: ${name}`);
     return body;
   }
 
@@ -68,7 +68,7 @@ export class GoTemplates {
 
   #range(node: Extract<Node, { readonly body: unknown }>, dot: unknown, variables: Variables): string {
     const [, key = '', item = '', head = ''] = /^\$(\w+), \$(\w+) := (.*)$/.exec(node.head) ?? [];
-    if (head === '') throw new Error(`an unknown form of range: ${node.head}`);
+    if (head === '') throw new Error(`an unsupported form of range: ${node.head}`);
     const values = this.#value(parseExpression(head), dot, variables) as Record<string, unknown>;
     return Object.keys(values)
       .sort()
@@ -95,7 +95,7 @@ export class GoTemplates {
   }
 }
 
-/** Truthiness in Go templates: false for empty texts, lists and objects, and for zero. */
+/** Truthiness in Go templates: empty strings, lists and objects, zero and unset values are false. */
 export function isTrue(value: unknown): boolean {
   if (typeof value === 'object' && value !== null) return Object.keys(value).length > 0;
   return Boolean(value);
@@ -121,7 +121,10 @@ function parse(source: string): readonly Node[] {
 
 type Token = { readonly text: string; readonly isAction: boolean };
 
-/** Parses up to an `else` or `end`, or to the end of the file. Also returns the index of that position. */
+/**
+ * Parses up to the next `else` or `end` of the same block, or up to the end of the file. Also returns the index where
+ * it stopped.
+ */
 function parseUntil(tokens: readonly Token[], from: number): { nodes: readonly Node[]; end: number } {
   const nodes: Node[] = [];
   let at = from;
@@ -140,7 +143,7 @@ function parseBlock(tokens: readonly Token[], at: number, nodes: Node[]): number
   const body = parseUntil(tokens, at + 1);
   const hasElse = tokens[body.end]?.text === 'else';
   const otherwise = hasElse ? parseUntil(tokens, body.end + 1) : { nodes: [], end: body.end };
-  if (tokens[otherwise.end]?.text !== 'end') throw new Error(`a block has no end: ${kind} ${head}`);
+  if (tokens[otherwise.end]?.text !== 'end') throw new Error(`a block without an end: ${kind} ${head}`);
   nodes.push({
     kind: kind as 'if' | 'with' | 'range' | 'define',
     head,

@@ -16,12 +16,12 @@ import {
   valuesSchema,
 } from './chart.js';
 
-/** The values that an operator must set. */
+/** Only the values that an operator must set. */
 const least: Values = {
   image: { repository: 'registry.example.com/waxwing' },
   server: { realmUrl: 'https://chat.example.com', uploads: { bucket: 'files', accessKeyId: 'key' } },
 };
-/** Values that enable every optional part. */
+/** Values that enable all optional parts. */
 const everything: Values = merged(least, {
   imagePullSecrets: [{ name: 'registry' }],
   image: { digest: `sha256:${'ab'.repeat(32)}` },
@@ -46,7 +46,7 @@ const podOf = (object: KubernetesObject) => object.spec.template.spec;
 const programsIn = (values: Values) =>
   rendered(values).filter(({ kind }) => kind === 'StatefulSet' || kind === 'Deployment');
 
-/** The environment variables of a program's container, with a URL for the database that the secret names. */
+/** The environment variables of a program's container, with a sample URL for the database URL in the secret. */
 function environmentOf(object: KubernetesObject): Record<string, string> {
   const [container] = podOf(object).containers;
   return Object.fromEntries(
@@ -58,7 +58,7 @@ function environmentOf(object: KubernetesObject): Record<string, string> {
 }
 
 describe('the Helm chart', () => {
-  it('has the version of the packages', () => {
+  it('has the same version as the packages', () => {
     const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
     expect([chartFile.version, chartFile.appVersion]).toEqual([version, version]);
     expect(readdirSync(join(root, 'deploy/helm/templates')).sort()).toEqual([
@@ -71,8 +71,8 @@ describe('the Helm chart', () => {
   it.each([
     ['the least values', least],
     ['every value', everything],
-    ['a claim for files', onDisk],
-  ])('renders a set of objects for each program with %s', (_, values) => {
+    ['a volume claim for files', onDisk],
+  ])('renders the objects of each program with %s', (_, values) => {
     expect(allows(merged(defaultValues, values)), JSON.stringify(allows.errors)).toBe(true);
     expect(rendered(values).map(({ kind, metadata }) => `${kind} ${metadata.name}`)).toEqual([
       'StatefulSet waxwing-relay',
@@ -84,7 +84,7 @@ describe('the Helm chart', () => {
     ]);
   });
 
-  it('renders one program without the other', () => {
+  it('can render either program without the other', () => {
     const relay = rendered(merged(least, { server: { enabled: false } }));
     expect(relay.map(({ metadata }) => metadata.name)).toEqual(Array(3).fill('waxwing-relay'));
     const server = rendered(merged(least, { relay: { enabled: false } }));
@@ -94,8 +94,8 @@ describe('the Helm chart', () => {
   it.each([
     ['the least values', least],
     ['every value', everything],
-    ['a claim for files', onDisk],
-  ])('gives programs only settings that they read, with %s', (_, values) => {
+    ['a volume claim for files', onDisk],
+  ])('sets only settings that the programs read, with %s', (_, values) => {
     const [relay, server] = programsIn(values);
     expect(() => readRelayEnvironment(environmentOf(relay))).not.toThrow();
     expect(() => readServerEnvironment(environmentOf(server))).not.toThrow();
@@ -113,14 +113,14 @@ describe('the Helm chart', () => {
           valueFrom: { secretKeyRef: { name: object.metadata.name, key: 'database-url' } },
         },
       ]);
-      // Only root and the program's group can read the secret, because the programs refuse wider permissions.
+      // Only root and the program's group can read the secret, because the programs reject wider permissions.
       const { volumes, securityContext } = podOf(object);
       expect(volumes[0].secret).toEqual({ secretName: object.metadata.name, defaultMode: 0o440 });
       expect(securityContext.fsGroup).toBe(securityContext.runAsGroup);
     }
   });
 
-  it('runs every container without root, rights and a writable root file system', () => {
+  it('runs every container without root, privileges and a writable root file system', () => {
     for (const object of programsIn(everything)) {
       const pod = podOf(object);
       expect(pod).toMatchObject({
@@ -139,7 +139,7 @@ describe('the Helm chart', () => {
     }
   });
 
-  it('gives pods time to drain, and probes ports that the programs listen on', () => {
+  it('gives pods time to drain, and probes only ports on which the programs listen', () => {
     for (const object of programsIn(everything)) {
       const pod = podOf(object);
       const [container] = pod.containers;
@@ -166,7 +166,7 @@ describe('the Helm chart', () => {
     }
   });
 
-  it('replaces pods one after the other, unless the operator wants a stop', () => {
+  it('replaces pods one after another, unless the operator chooses another strategy', () => {
     const strategies = (values: Values) =>
       programsIn(values).map(({ spec }) => (spec.updateStrategy ?? spec.strategy).type);
     expect(strategies(least)).toEqual(['RollingUpdate', 'RollingUpdate']);
@@ -174,7 +174,7 @@ describe('the Helm chart', () => {
     expect(strategies(merged(least, stopped))).toEqual(['OnDelete', 'Recreate']);
   });
 
-  it('selects only the pods of its program with services and budgets', () => {
+  it('has services and disruption budgets that select only the pods of their program', () => {
     const objects = rendered(least);
     const labels = programsIn(least).map((object) => object.spec.template.metadata.labels);
     const selects = (selector: Record<string, string>) =>
@@ -190,7 +190,7 @@ describe('the Helm chart', () => {
     ['image.repository', merged(least, { image: { repository: '' } })],
     ['server.realmUrl', merged(least, { server: { realmUrl: '' } })],
     ['server.uploads.existingClaim', merged(least, { server: { uploads: { bucket: '' } } })],
-  ])('says that %s must be set', (name, values) => {
+  ])('fails with the name of the missing value %s', (name, values) => {
     expect(() => rendered(values)).toThrow(name);
   });
 
@@ -198,9 +198,9 @@ describe('the Helm chart', () => {
     ['an unknown value', { relay: { replica: 1 } }],
     ['a setting of another program', { relay: { settings: { SERVER_PORT: '1' } } }],
     ['a drain time over a minute', { server: { drainSeconds: 61 } }],
-    ['a digest that is cut off', { image: { digest: 'sha256:ab' } }],
+    ['a truncated digest', { image: { digest: 'sha256:ab' } }],
     ['no image', { image: { repository: '' } }],
-  ])('refuses %s by its schema', (_, values) => {
+  ])('rejects %s by its schema', (_, values) => {
     expect(allows(merged(defaultValues, merged(least, values)))).toBe(false);
   });
 });
