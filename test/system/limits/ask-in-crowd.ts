@@ -1,10 +1,10 @@
 import { request } from '../../packages/service/http/listening-app.js';
 import type { Door } from './limit.js';
 
-/** One of many requests. */
+/** One of many requests that are sent concurrently. */
 export interface CrowdRequest {
   readonly path: string;
-  /** Header lines. */
+  /** Header lines, each with its line break. */
   readonly headers: string;
 }
 
@@ -12,7 +12,8 @@ const connections = 5;
 const eachConnection = 50;
 
 /**
- * Sends many requests, a few at a time, and waits for all answers. @throws Error if an answer's status is not `status`.
+ * Sends many requests, several at a time, and waits for all responses. @throws Error if a response has a status other
+ * than `status`.
  */
 export async function askInCrowd(
   door: Door,
@@ -37,5 +38,6 @@ async function askOnOne(door: Door, requests: readonly CrowdRequest[], status: n
   const connection = (await door.connect()).send(texts.join(''));
   await connection.closed;
   const right = connection.statuses.filter((each) => each === status).length;
-  if (right < requests.length) throw new Error(`${right} of ${requests.length} were answered ${status}`);
+  if (right < requests.length)
+    throw new Error(`only ${right} of ${requests.length} requests got status ${status}`);
 }

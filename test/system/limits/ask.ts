@@ -6,9 +6,9 @@ export interface Question {
   readonly method?: 'GET' | 'POST' | 'PATCH';
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** The local address to send from. */
+  /** The local address from which to send. */
   readonly localAddress?: string;
-  /** The Unix socket to use instead of a port. */
+  /** The Unix socket to which to connect, instead of a port. */
   readonly socketPath?: string;
 }
 
@@ -18,13 +18,13 @@ export interface Answer {
   readonly body?: Readonly<Record<string, unknown>>;
 }
 
-/** A POST of a form by an authenticated client. */
+/** A POST request with a form, from an authenticated client. */
 export function form(url: string, authorization: string, fields: Readonly<Record<string, string>>): Question {
   const headers = { authorization, 'content-type': 'application/x-www-form-urlencoded' };
   return { url, method: 'POST', headers, body: new URLSearchParams(fields).toString() };
 }
 
-/** A GET by an authenticated client. */
+/** A GET request from an authenticated client. */
 export function question(url: string, authorization: string): Question {
   return { url, headers: { authorization } };
 }
@@ -56,7 +56,7 @@ export function ask({
       response.on('error', reject).on('end', () => {
         const retryAfter = response.headers['retry-after'];
         resolve({ status: response.statusCode ?? 0, retryAfter, body: JSON.parse(text) });
-        // The rest of a refused body does not have to be sent.
+        // The client need not send the rest of a body that is refused.
         asked.destroy();
       });
     });

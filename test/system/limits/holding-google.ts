@@ -1,9 +1,9 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** Stands in for Google: accepts messages, and delays each answer until the test releases it. */
+/** Stands in for Google: accepts messages, and delays each response until the test releases it. */
 export class HoldingGoogle {
-  /** Unanswered requests, the oldest first. */
+  /** Unanswered requests, oldest first. */
   readonly held: ServerResponse[] = [];
   mostAtOnce = 0;
   readonly #server: Server;
@@ -26,7 +26,7 @@ export class HoldingGoogle {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** Answers one of these requests with success. */
+  /** Responds to one of these requests with success. */
   accept(response: ServerResponse | undefined): void {
     response?.writeHead(200, { 'content-type': 'application/json' }).end('{"name":"projects/x/messages/1"}');
   }

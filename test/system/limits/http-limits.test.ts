@@ -5,7 +5,7 @@ import { Door, expectLimit } from './limit.js';
 import { RelayUnderLimits } from './relay-under-limits.js';
 
 eachBackend((backend) => {
-  describe('beyond a limit, any listener answers as docs/limits.md says, serves others, and holds nothing afterwards', () => {
+  describe('a listener beyond one of its limits', () => {
     let relay: RelayUnderLimits;
     beforeAll(async () => {
       relay = await RelayUnderLimits.start(await backend.freshUrl());
@@ -13,7 +13,7 @@ eachBackend((backend) => {
     afterAll(() => relay.close());
     beforeEach(() => relay.pass());
 
-    it.each(httpLimits)('$id', async (limit) => {
+    it.each(httpLimits)('responds as documented and keeps serving other clients: $id', async (limit) => {
       if (limit.http !== undefined) await relay.run(limit.http);
       await expectLimit(limit, relay, new Door(relay));
     });

@@ -6,7 +6,7 @@ import { type Answer, ask, form, question } from './ask.js';
 import { answered, type Door, type Limit, refusals } from './limit.js';
 import type { RelayUnderLimits } from './relay-under-limits.js';
 
-/** A limit that every listener has, with smaller settings if the default is hard to reach. */
+/** A limit that every listener has. If its default is hard to reach, includes smaller settings. */
 export interface HttpLimit extends Limit<RelayUnderLimits> {
   readonly http?: Partial<HttpLimits>;
 }
@@ -15,7 +15,7 @@ const full = [503, 'SERVICE_UNAVAILABLE', '1'] as const;
 const removals = (status: number) => answered(`POST ${relayRemovePath}`, status);
 const greedyAddress = '127.0.0.3';
 
-/** The head of a notify request of the greedy server, and part of its body. */
+/** The head of a notify request from the greedy server, and part of its body. */
 function half(relay: RelayUnderLimits, bodyBytes = 9, headers = ''): string {
   const authorization = `authorization: ${relay.greedy.authorization}\r\n`;
   return request(
@@ -30,7 +30,7 @@ function keyList(relay: RelayUnderLimits, more: object = {}): Promise<Answer> {
 }
 
 /**
- * Sends some bytes on a connection and then nothing. Resolves to the first status received before the connection is
+ * Sends `text` on a new connection and then nothing more. Resolves to the last status received before the connection is
  * closed.
  */
 async function fallSilent(door: Door, text: string): Promise<Answer> {
@@ -122,7 +122,7 @@ const numbers: readonly HttpLimit[] = [
     answer: full,
     spares: 'who-sends-no-body',
     async provoke(relay, door) {
-      // A single body is accepted, regardless of its size.
+      // Accepted, because a single body is accepted regardless of its size.
       await door.hold(1, half(relay, 3990), greedyAddress);
       const [registration] = relay.honest();
       return ask(registration ?? { url: relay.url });
@@ -192,7 +192,7 @@ const times: readonly HttpLimit[] = [
     async provoke(relay, door) {
       const connection = await door.connect(greedyAddress);
       connection.socket.pause();
-      // Answers list unknown parameters, so each answer is as long as its request.
+      // Responses list unknown parameters, so each response is as long as its request.
       const fields = { realm_uuid: relay.greedy.realmUuid, device_ids: '[]' };
       const body = new URLSearchParams({ ...fields, ['x'.repeat(60_000)]: '' }).toString();
       const headers = `authorization: ${relay.greedy.authorization}\r\ncontent-type: application/x-www-form-urlencoded\r\ncontent-length: ${body.length}\r\n`;
@@ -285,5 +285,5 @@ function multipart(relay: RelayUnderLimits, names: readonly string[]): Promise<A
   });
 }
 
-/** Limits on all requests, which both programs have. */
+/** Limits that apply to all requests and that both programs have. */
 export const httpLimits: readonly HttpLimit[] = [...numbers, ...times, ...sizes, ...operators];

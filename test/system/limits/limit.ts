@@ -8,25 +8,25 @@ import { type Answer, ask, type Question } from './ask.js';
 export interface Place {
   readonly url: string;
   metricsText(): Promise<string>;
-  /** Requests of a client that reaches no limit. */
+  /** Requests from a client that reaches no limit. */
   honest(): readonly Question[];
 }
 
-/** One line of docs/limits.md, and how to provoke it. */
+/** One row of the tables in docs/limits.md, and how to provoke the limit. */
 export interface Limit<World> {
   readonly id: string;
-  /** Start of the line of the metric that counts refusals by this limit, if any. */
+  /** Start of the metrics line that counts refusals by this limit, if there is one. */
   readonly metric?: string;
-  /** Status, code and Retry-After of the first answer beyond the limit. */
+  /** Status, code and Retry-After header of the first response beyond the limit. */
   readonly answer: readonly [status: number, code?: string, retryAfter?: string];
   /** Requests that the limit does not affect: all other requests, requests without a body, or only health checks. */
   readonly spares?: 'everybody' | 'who-sends-no-body' | 'health';
   /**
-   * Reaches the limit and goes one step beyond. Resolves to the answer beyond it. {@link Door.close} closes the
-   * connections.
+   * Reaches the limit and goes one step beyond it. Resolves to the response. {@link Door.close} closes the connections
+   * afterwards.
    */
   provoke(world: World, door: Door): Promise<Answer>;
-  /** Undoes everything except connections, and waits until the process is back to normal. */
+  /** Undoes the provocation, except for connections, and waits until the process is back to normal. */
   end?(world: World, door: Door): Promise<void>;
 }
 
@@ -38,10 +38,10 @@ const mostSlowdown = 2;
 /** Allowed latency of other clients, as a multiple of the latency before the limit was reached. */
 const mostTimesAsLong = 5;
 
-/** The metric of HTTP refusals for a reason. */
+/** Start of the metrics line that counts HTTP refusals for a reason. */
 export const refusals = (reason: string): string => `waxwing_http_refusals_total{reason="${reason}"}`;
 
-/** The metric of requests with this operation and status. */
+/** Start of the metrics line that counts requests with this operation and status. */
 export const answered = (operation: string, status: number): string =>
   `waxwing_http_request_seconds_count{operation="${operation}",status="${status}"}`;
 
@@ -54,7 +54,7 @@ export class Door {
     this.place = place;
   }
 
-  /** Connects from the given local address, or to a Unix socket. */
+  /** Connects from the given local address, or to the given Unix socket. */
   async connect(where?: string | { readonly path: string }): Promise<RawConnection> {
     const connection =
       typeof where === 'object'
@@ -71,7 +71,7 @@ export class Door {
     await expect.poll(async () => (await this.counts()).requests).toBe(before + count);
   }
 
-  /** The value on the metrics line with this start. */
+  /** The sum of the values on metrics lines that begin with `start`. */
   async metric(start: string): Promise<number> {
     const lines = (await this.place.metricsText()).split('\n').filter((line) => line.startsWith(start));
     return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
@@ -91,8 +91,9 @@ export class Door {
 }
 
 /**
- * Provokes a limit. Expects the documented answer one step beyond the limit, and that the metric counts it. Expects
- * that other clients are served meanwhile, and that afterwards no resources are in use and all requests are served.
+ * Provokes a limit. Expects that the response one step beyond the limit is the documented one, and that the metric
+ * counts it. Expects that other clients are served meanwhile. Afterwards, no resources may be in use and all requests
+ * must be served.
  */
 export async function expectLimit<World>(limit: Limit<World>, world: World, door: Door): Promise<void> {
   const { metric, answer, spares = 'everybody' } = limit;
@@ -114,7 +115,7 @@ export async function expectLimit<World>(limit: Limit<World>, world: World, door
   expectSoon(await serve(honest, honest.length), usual);
 }
 
-/** Expects low latency. Allows more if the machine was already slow before the limit was reached. */
+/** Expects low latency. Allows more if the machine was slow before the limit was reached. */
 function expectSoon({ slowestMilliseconds, mostMilliseconds }: Service, usual: Service): void {
   const most = Math.max(mostMilliseconds, mostTimesAsLong * usual.slowestMilliseconds);
   expect(slowestMilliseconds).toBeLessThan(most);
@@ -126,15 +127,15 @@ function isSpared({ url, body }: Question, spares: NonNullable<Limit<unknown>['s
 }
 
 interface Service {
-  /** Stands for the p99, because there are only a few requests. */
+  /** Counts as the p99, because there are only a few requests. */
   readonly slowestMilliseconds: number;
   readonly mostMilliseconds: number;
 }
 
 /**
- * Sends requests of a modest client, which must be answered. Repeats slow ones up to three times, because other
- * programs use the machine too. If they slow this process down, the latency bound is multiplied by that factor. Above a
- * factor of two, latency is not checked.
+ * Sends a modest client's requests, all of which must succeed. Repeats the measurement up to three times if requests
+ * are slow, because other programs use the machine too. The latency bound is multiplied by the factor by which other
+ * programs slow this process down. Above a factor of two, latency is not checked.
  */
 async function serve(questions: readonly Question[], count: number): Promise<Service> {
   for (let tries = 1; ; tries++) {

@@ -40,7 +40,7 @@ const limits = [
 ];
 
 describe('docs/limits.md', () => {
-  it('names each limit once', () => {
+  it('contains each limit once', () => {
     expect(rows.map(({ id }) => id)).toEqual([...new Set(rows.map(({ id }) => id))]);
   });
 
@@ -49,7 +49,7 @@ describe('docs/limits.md', () => {
     expect(provoked.toSorted()).toEqual(limits.map(({ id }) => id).toSorted());
   });
 
-  it.each(limits)('names for $id the answer beyond it, and its metric', (limit) => {
+  it.each(limits)('states the response beyond $id and the metric of the limit', (limit) => {
     const [status, code, retryAfter] = limit.answer;
     const beyond = beyondOf(limit.id);
     const isSaid = status >= 400 && limit.id !== 'unread-body-seconds';
@@ -60,7 +60,7 @@ describe('docs/limits.md', () => {
   });
 
   it.each(rows.filter(({ value }) => value.includes('_')))(
-    'gives $id the setting and the default of the page about operations',
+    'states the same setting and default for $id as docs/operations.md',
     ({ value }) => {
       const [, number = '', unit = '', setting = ''] =
         /^([\d,]+) ?(MiB|s|a minute|at once.*|for none)?, `(\w+)`$/.exec(value) ?? [];
@@ -72,7 +72,7 @@ describe('docs/limits.md', () => {
   );
 
   it.each(rows.filter(({ shownBy }) => shownBy !== 'provoked'))(
-    'names a test that shows $id',
+    'names an existing test for $id',
     ({ shownBy }) => {
       const [, file = '', title = ''] = /^(test\/\S+\.test\.ts): (.+)$/.exec(shownBy) ?? [];
       expect(readFileSync(join(root, file), 'utf8')).toMatch(
@@ -82,14 +82,14 @@ describe('docs/limits.md', () => {
   );
 });
 
-/** The page's description of a limit. If it is "the same", the description in the previous row. */
+/** The page's description of the effect beyond a limit. "the same" refers to the previous row. */
 function beyondOf(id: string): string {
   const index = rows.findIndex((row) => row.id === id);
   const row = rows.slice(0, index + 1).findLast(({ beyond }) => beyond !== 'the same');
   return row?.beyond ?? '';
 }
 
-/** A metric in the short form that the page uses. */
+/** A metric in the short form used on the page. */
 function inShort(metric = ''): string {
   const [, reason] = /^waxwing_http_refusals_total\{reason="(.+)"\}$/.exec(metric) ?? [];
   if (reason !== undefined) return `refusals \`${reason}\``;

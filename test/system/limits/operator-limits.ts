@@ -10,14 +10,14 @@ type RelayLimit = Limit<RelayUnderLimits>;
 const kibibyte = 1024;
 const adminConnections = 100;
 
-/** Sends a request to the admin socket as a command does, with a form of at least this many bytes. */
+/** Sends a request to the admin socket like a command, with a form of at least this many bytes. */
 function command(relay: RelayUnderLimits, path: string, bytes: number): Promise<Answer> {
   const asked = form(`http://localhost${path}`, '', { padding: 'x'.repeat(bytes) });
   const headers = { ...asked.headers, 'waxwing-operator': 'test' };
   return ask({ ...asked, headers, socketPath: relay.adminSocket });
 }
 
-/** Limits on the admin socket, independent of the database. */
+/** Limits on the admin socket. They do not depend on the database. */
 export const operatorLimits: readonly RelayLimit[] = [
   {
     id: 'admin-body',
@@ -55,7 +55,7 @@ export const operatorLimits: readonly RelayLimit[] = [
   },
 ];
 
-/** Limits on how long readiness waits for the database. */
+/** Limits on the time that readiness checks wait for the database. */
 export const readinessLimits: readonly RelayLimit[] = [
   {
     id: 'health-seconds',
@@ -63,7 +63,7 @@ export const readinessLimits: readonly RelayLimit[] = [
     spares: 'health',
     async provoke(relay) {
       await relay.holdDatabase();
-      // Advances the clock far enough for readiness to retry a write.
+      // Advances the clock enough for the readiness check to retry a write.
       relay.pass();
       const { status, body } = await ask({ url: `${relay.url}/health/ready` });
       expect(body).toMatchObject({ ready: false, checks: { database: 'not ok' } });

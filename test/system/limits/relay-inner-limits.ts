@@ -10,7 +10,7 @@ import type { RelayUnderLimits } from './relay-under-limits.js';
 
 type RelayLimit = Limit<RelayUnderLimits>;
 
-/** Stand-in for Google that delays notifications while a limit is provoked, and the request for most of them. */
+/** Stand-in for Google that delays notifications while a limit is provoked, and the request that sends most of them. */
 let holding: HoldingGoogle | undefined;
 let crowd: Promise<Answer> | undefined;
 
@@ -18,14 +18,14 @@ const day = 86_400_000;
 const rowsRemoved = (kind: string): string => `waxwing_rows_removed_total{kind="${kind}"}`;
 const openBreakers = 'waxwing_app_breaker_open{';
 
-/** Advances the clock, and waits until the relay has removed some of these rows. */
+/** Advances the clock, and waits until the relay has removed rows of this kind. */
 async function removedAfter(relay: RelayUnderLimits, door: Door, kind: string, milliseconds: number) {
   const before = await door.metric(rowsRemoved(kind));
   relay.pass(milliseconds);
   await expect.poll(() => door.metric(rowsRemoved(kind))).toBeGreaterThan(before);
 }
 
-/** Notifies this many phones of different accounts, one after another. Resolves to the last answer. */
+/** Notifies this many phones of different accounts, one after another. Resolves to the last response. */
 async function notifyMany(relay: RelayUnderLimits, name: string, count: number): Promise<Answer> {
   let last: Answer = { status: 0 };
   for (let index = 1; index <= count; index++) {
@@ -36,18 +36,18 @@ async function notifyMany(relay: RelayUnderLimits, name: string, count: number):
   return last;
 }
 
-/** The payload for this account's phone. */
+/** The notification payload for this account's phone. */
 function payloadFor(push_account_id: number): object {
   return { payload: { push_account_id, encrypted_data: Buffer.alloc(700, 7).toString('base64') } };
 }
 
-/** The registration form for a new account with this sequence number. */
+/** The form fields that register a new account with this sequence number. */
 function numbered(relay: RelayUnderLimits, sequence: number): Readonly<Record<string, string>> {
   const sealed = { token: 'numbered', audience: relay.greedy.realmUuid, push_account_id: '31', sequence };
   return { ...relay.registration(sealed), push_account_id: '31' };
 }
 
-/** Limits on data that the relay stores or keeps in memory, and on how long it keeps them. */
+/** Limits on the data that the relay stores or keeps in memory, and on how long it keeps the data. */
 export const relayInnerLimits: readonly RelayLimit[] = [
   {
     id: 'relay-request-budget',
@@ -159,7 +159,7 @@ export const relayInnerLimits: readonly RelayLimit[] = [
     metric: openBreakers,
     answer: [200],
     async provoke(relay) {
-      // Not used by other limits: registering an account again would need a higher sequence number.
+      // Accounts that no other limit uses. Registering an account again would need a higher sequence number.
       const accounts = [21, 22, 23] as const;
       const devices: number[] = [];
       for (const account of accounts) devices.push(await relay.device(`refused-${account}`, `${account}`));
@@ -194,7 +194,7 @@ export const relayInnerLimits: readonly RelayLimit[] = [
     },
     async end(relay, door) {
       const device = await relay.device('frozen-1', '1001');
-      // One dead phone in an hour is normal, and triggers a review.
+      // One dead phone in an hour is normal. Its report makes the relay review the freeze.
       const later = async () => {
         relay.pass(3_600_000);
         await ask(relay.notification(device, 1, payloadFor(1001)));
@@ -206,7 +206,7 @@ export const relayInnerLimits: readonly RelayLimit[] = [
   },
 ];
 
-/** Limits on the clients that a process remembers in memory, independent of the database. */
+/** Limits on the number of clients that a process remembers in memory. They do not depend on the database. */
 export const relayMemoryLimits: readonly RelayLimit[] = [
   {
     id: 'relay-lookups',
@@ -220,7 +220,7 @@ export const relayMemoryLimits: readonly RelayLimit[] = [
       await relay.setGreedyKey(false);
       const requests = others.map((one) => ({ path, headers: `authorization: ${one}\r\n` }));
       await askInCrowd(door, requests.slice(1), 200);
-      // The relay still remembers the key: one more of the other entries would evict it.
+      // The relay still remembers the key. One more entry would evict it.
       expect(await look()).toMatchObject({ status: 200 });
       await askInCrowd(door, requests.slice(0, 1), 200);
       return look();

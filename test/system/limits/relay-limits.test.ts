@@ -7,7 +7,7 @@ import { relayLimits, relaySizeLimits } from './relay-limits.js';
 import { RelayUnderLimits } from './relay-under-limits.js';
 
 eachBackend((backend) => {
-  describe('beyond a limit, a relay answers as docs/limits.md says, serves others, and holds nothing afterwards', () => {
+  describe('a relay beyond one of its limits', () => {
     let relay: RelayUnderLimits;
     beforeAll(async () => {
       relay = await RelayUnderLimits.start(await backend.freshUrl());
@@ -18,6 +18,9 @@ eachBackend((backend) => {
     const ofDatabase = [...relayLimits, ...relayInnerLimits, ...readinessLimits];
     const ofNone =
       backend.name === 'sqlite' ? [...relaySizeLimits, ...relayMemoryLimits, ...operatorLimits] : [];
-    it.each([...ofDatabase, ...ofNone])('$id', (limit) => expectLimit(limit, relay, new Door(relay)));
+    it.each([...ofDatabase, ...ofNone])(
+      'responds as documented and keeps serving other clients: $id',
+      (limit) => expectLimit(limit, relay, new Door(relay)),
+    );
   });
 });

@@ -20,7 +20,7 @@ const badRequest = [400, 'BAD_REQUEST'] as const;
 const registered = (status: number) => answered(`POST ${relayRegisterPath}`, status);
 const notified = (status: number) => answered(`POST ${relayNotifyPath}`, status);
 
-/** Expects that a request within the limit is accepted. */
+/** Expects that a request within a limit is accepted. */
 async function within(good: Promise<Answer>): Promise<void> {
   expect(await good).toMatchObject({ status: 200 });
 }
@@ -40,8 +40,8 @@ function quota(id: string, path: string, askOnce: (relay: RelayUnderLimits) => P
 }
 
 /**
- * Fills the slots with requests of one server while the vendor is slow, then sends one more from the same or another
- * server.
+ * Fills the slots with one server's requests while the vendor is slow. Then sends one more request, from the same or
+ * another server.
  */
 function inFlight(id: string, count: number, { isOfAnother }: { isOfAnother: boolean }): RelayLimit {
   return {
@@ -56,7 +56,7 @@ function inFlight(id: string, count: number, { isOfAnother }: { isOfAnother: boo
       const oneMore = relay.notification(device);
       const [authorization = ''] = isOfAnother ? await relay.addServers(1) : [relay.greedy.authorization];
       const answer = await ask({ ...oneMore, headers: { ...oneMore.headers, authorization } });
-      // Does not wait for the deliveries that the slow vendor delays: `end` waits for them.
+      // Not awaited here, because the slow vendor delays these deliveries: `end` waits for them.
       void slow.catch(() => undefined);
       return answer;
     },
@@ -67,7 +67,7 @@ function inFlight(id: string, count: number, { isOfAnother }: { isOfAnother: boo
   };
 }
 
-/** Expects that the refusal arrives while the body is still being sent. */
+/** Expects that the relay refuses a request while the client is still sending the body. */
 async function expectRefusedByHead(relay: RelayUnderLimits, door: Door, path: string): Promise<void> {
   const headers = `authorization: ${relay.greedy.authorization}\r\ncontent-length: 9\r\n`;
   const connection = (await door.connect()).send(request(path, headers, 'half'));
@@ -114,7 +114,7 @@ const requests: readonly RelayLimit[] = [
   },
 ];
 
-/** Limits on a request's content, independent of the database. */
+/** Limits on the content of a request. They do not depend on the database. */
 export const relaySizeLimits: readonly RelayLimit[] = [
   {
     id: 'relay-register-bytes',
@@ -276,5 +276,5 @@ const registrations: readonly RelayLimit[] = [
   },
 ];
 
-/** Limits on a server's requests to the relay, each with the answer beyond the limit. */
+/** Limits on a server's requests to the relay, each with the response beyond the limit. */
 export const relayLimits: readonly RelayLimit[] = [...requests, ...registrations];

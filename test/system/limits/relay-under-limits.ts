@@ -30,7 +30,7 @@ import { registrationThread } from '../../support/registration-thread.js';
 import { ask, form, type Question, question } from './ask.js';
 import type { Place } from './limit.js';
 
-/** An organization's server from the relay's perspective. */
+/** A server of an organization, as the relay sees it. */
 export interface Member {
   readonly realmUuid: string;
   readonly authorization: string;
@@ -38,7 +38,7 @@ export interface Member {
 
 type Fields = Readonly<Record<string, string>>;
 
-/** Limits low enough to be reached quickly, but high enough for a modest client. */
+/** Settings with limits low enough to be reached quickly, but high enough for a modest client. */
 const environment = {
   RELAY_PORT: '0',
   RELAY_METRICS_PORT: '0',
@@ -49,12 +49,10 @@ const environment = {
   RELAY_MAXIMUM_NOTIFICATIONS_QUEUED: '3',
 };
 
-/**
- * A relay as in production, with low limits, a fixed clock, and two servers. One server is greedy, the other modest.
- */
+/** A relay as in production, with low limits, a fixed clock, and two servers: a greedy one and a modest one. */
 export class RelayUnderLimits implements Place {
   readonly greedy: Member;
-  /** Another realm of the same server. */
+  /** Another realm of the greedy server. */
   readonly otherRealmUuid: string;
   readonly #modest: Member;
   readonly #terminal: KeyTerminal;
@@ -116,7 +114,7 @@ export class RelayUnderLimits implements Place {
     return relay;
   }
 
-  /** Restarts it with other HTTP limits. */
+  /** Restarts the relay with other HTTP limits. */
   async run(http: Partial<HttpLimits> = {}): Promise<void> {
     await this.#relay?.close();
     const configuration = readRelayEnvironment(this.#terminal.environment);
@@ -127,7 +125,10 @@ export class RelayUnderLimits implements Place {
     );
   }
 
-  /** Restarts it with this URL for Google (default: the usual stand-in) and this limit on in-flight notifications. */
+  /**
+   * Restarts the relay with this URL for Google (default: the usual stand-in) and this limit on in-flight
+   * notifications.
+   */
   async askGoogleAt(url = this.#vendors.urls.fcm, notificationsInFlight = 8): Promise<void> {
     Object.assign(this.#terminal.environment, {
       RELAY_FCM_BASE_URL: url,
@@ -144,10 +145,10 @@ export class RelayUnderLimits implements Place {
     return this.#terminal.now;
   }
 
-  /** Advances the clock. After a minute, all quotas are full again. */
+  /** Advances the clock. A minute restores all quotas. */
   pass(milliseconds = 60_000): void {
     this.#terminal.now += milliseconds;
-    // The relay accepts a sealed registration for one day, so a new one is made after half a day.
+    // The relay accepts a sealed registration for one day, so this one is renewed after half a day.
     if (this.now - this.#modestFormAt < 43_200_000) return;
     this.#modestForm = this.registration({ token: 'modest' }, this.#modest);
     this.#modestFormAt = this.now;
@@ -158,7 +159,7 @@ export class RelayUnderLimits implements Place {
     return this.#terminal.environment.RELAY_KEY_ADMIN_SOCKET ?? '';
   }
 
-  /** Blocks all writes to the database until released. */
+  /** Blocks all writes to the database until {@link HeldOpen.release} is called. */
   holdDatabase(): Promise<void> {
     const isOnPostgres = this.#terminal.environment.RELAY_DATABASE?.startsWith('postgres');
     return this.#held.hold((stay) =>
@@ -176,7 +177,7 @@ export class RelayUnderLimits implements Place {
     return this.#held.release();
   }
 
-  /** Adds this many other servers. Returns their `Authorization` headers. */
+  /** Adds this many other servers. Returns their `Authorization` header values. */
   async addServers(count: number): Promise<string[]> {
     const key = generateCredential().reveal();
     const row = { name: 'one of many', key_hash: hashCredential(key), created_at: 0, deactivated_at: null };
@@ -192,7 +193,7 @@ export class RelayUnderLimits implements Place {
     return ids.map((id) => basic(id, key));
   }
 
-  /** Makes the greedy server's key invalid, or valid again. */
+  /** Makes the greedy server's key invalid or valid again. */
   async setGreedyKey(isRight: boolean): Promise<void> {
     const [id = '', key = ''] = Buffer.from(this.greedy.authorization.slice(6), 'base64')
       .toString()
@@ -229,7 +230,7 @@ export class RelayUnderLimits implements Place {
     return all.map((one) => ({ ...one, localAddress: '127.0.0.2' }));
   }
 
-  /** The form for a phone with this sealed registration. */
+  /** The form fields for a phone with this sealed registration. */
   registration(sealed: object, { realmUuid } = this.greedy): Fields {
     const plaintext = { token_kind: 'fcm', timestamp: Math.floor(this.now / 1000), ...sealed };
     const key = Buffer.from(this.#bouncerPublicKey, 'base64');
@@ -242,7 +243,7 @@ export class RelayUnderLimits implements Place {
     };
   }
 
-  /** Creates a device of the greedy server. */
+  /** Registers a device for the greedy server. Returns the device id. */
   async device(token: string, push_account_id = '7'): Promise<number> {
     const { authorization } = this.greedy;
     const fields = { ...this.registration({ token }), push_account_id };
@@ -251,7 +252,7 @@ export class RelayUnderLimits implements Place {
     return Number(body?.device_id);
   }
 
-  /** A notify request from the greedy server with this many notifications for a device. */
+  /** A notify request from the greedy server with this many notifications to one device. */
   notification(deviceId: number, count = 1, wishes: object = {}): Question {
     const payload = { push_account_id: 7, encrypted_data: Buffer.alloc(700, 7).toString('base64') };
     const one = { device_id: deviceId, fcm_priority: 'high', payload, ...wishes };

@@ -8,7 +8,7 @@ import { signInLimits } from './sign-in-limits.js';
 const longPollTimeoutSeconds = 1;
 
 eachBackend((backend) => {
-  describe('beyond a limit of sign-in or chat, a server answers as docs/limits.md says, serves others, and holds nothing afterwards', () => {
+  describe('a server beyond a limit of chat or sign-in', () => {
     let server: ServerUnderLimits;
     beforeAll(async () => {
       server = await ServerUnderLimits.start(await backend.freshUrl(), longPollTimeoutSeconds);
@@ -16,8 +16,9 @@ eachBackend((backend) => {
     afterAll(() => server.close());
     beforeEach(() => server.begin());
 
-    it.each([...serverChatLimits, ...signInLimits])('$id', (limit) =>
-      expectLimit(limit, server, new Door(server)),
+    it.each([...serverChatLimits, ...signInLimits])(
+      'responds as documented and keeps serving other clients: $id',
+      (limit) => expectLimit(limit, server, new Door(server)),
     );
   });
 });

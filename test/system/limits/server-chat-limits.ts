@@ -30,13 +30,13 @@ function upload(
   });
 }
 
-/** Advances the clock until unreferenced uploads are removed, so that the organization has storage space again. */
+/** Advances the clock until unreferenced uploads are removed and the organization has storage space again. */
 async function removeUploads({ test }: ServerUnderLimits): Promise<void> {
   test.now += 28 * day + 3_600_000;
   await test.settle();
 }
 
-/** Creates this many users to be mentioned or subscribed. */
+/** Creates this many users that can be mentioned or subscribed. */
 async function addPeople({ test, greedy }: ServerUnderLimits, count: number): Promise<string[]> {
   const people = Array.from({ length: count }, (_, index) => `person-${index}-of-${greedy.email}`);
   const rows = people.map((email) => ({
@@ -65,7 +65,8 @@ async function channel(server: ServerUnderLimits): Promise<{ name: string; id: n
 }
 
 /**
- * Makes the greedy user an administrator, who adds linkifiers until there are this many, and then one that is refused.
+ * Makes the greedy user an administrator, and adds linkifiers up to this count. Then adds one more, which the server
+ * refuses.
  */
 async function addLinkifiers(
   server: ServerUnderLimits,
@@ -92,7 +93,7 @@ async function addLinkifiers(
   return add(patterns[1]);
 }
 
-/** Maximum numbers stored per message or user, and per request. */
+/** Maximum numbers per message, per user and per request. */
 const numbers: readonly ServerLimit[] = [
   {
     id: 'server-events-per-answer',
@@ -178,7 +179,7 @@ const numbers: readonly ServerLimit[] = [
   },
 ];
 
-/** Maximum duration of a poll, and maximum sizes of a message, a channel, a queue and an upload. */
+/** Maximum duration of a poll, and maximum sizes of messages, channels, queues and uploads. */
 export const serverChatLimits: readonly ServerLimit[] = [
   ...numbers,
   {
@@ -229,7 +230,7 @@ export const serverChatLimits: readonly ServerLimit[] = [
     answer: [400, 'BAD_NARROW'],
     async provoke(server) {
       const open = (characters: number) => {
-        // The limit applies to the narrow as the server encodes it, including the JSON around the text.
+        // The limit applies to the JSON encoding of the narrow, so it includes the JSON around the text.
         const empty = JSON.stringify([{ operator: 'topic', operand: '', isNegated: false }]);
         const narrow = [['topic', 'x'.repeat(characters - empty.length)]];
         return server.ask('POST', 'register', { narrow: JSON.stringify(narrow) });

@@ -17,7 +17,7 @@ const day = 24 * hour;
 const deadRemovals = 'waxwing_jobs{kind="push-devices/remove-relay-devices",state="dead"}';
 const oldDeadLetters = 'waxwing_rows_removed_total{kind="dead-letter"}';
 
-/** Requests the greedy user's devices as a phone does. */
+/** Requests the list of the greedy user's devices, as a phone does. */
 function devices(server: ServerUnderLimits): Promise<Answer> {
   return server.ask('POST', 'register', { event_types: '[]', fetch_event_types: '["push_device"]' });
 }
@@ -33,7 +33,7 @@ async function remove({ test }: ServerUnderLimits, count: number): Promise<void>
   await test.settle();
 }
 
-/** Creates a dead letter by making the relay unreachable until the removal of a device expires. */
+/** Creates a dead letter: keeps the relay unreachable until the removal of a device expires. */
 async function deadRemoval(server: ServerUnderLimits): Promise<void> {
   server.test.relay.otherwise({ status: 503 });
   await remove(server, 1);
@@ -41,21 +41,21 @@ async function deadRemoval(server: ServerUnderLimits): Promise<void> {
   await server.test.settle();
 }
 
-/** The message text for a phone in a request to the relay. */
+/** The decrypted message text for a phone in a request to the relay. */
 function contentOf({ body }: RelayRequest, { publicKey, privateKey }: TestPhone): string {
   const { encrypted_data } = JSON.parse(body).push_requests[0].payload;
   const opened = openSealed(Buffer.from(encrypted_data, 'base64'), publicKey, privateKey);
   return JSON.parse(Buffer.from(opened ?? []).toString()).content;
 }
 
-/** Makes the relay answer as usual, until no job is pending. */
+/** Makes the relay respond as usual, and waits until no job is pending. */
 async function relayIsBack({ test }: ServerUnderLimits): Promise<void> {
   test.relay.otherwise(registered(1));
   test.now += hour;
   await test.settle();
 }
 
-/** Limits on a server's background work. */
+/** Limits on the server's background work. */
 export const serverInnerLimits: readonly ServerLimit[] = [
   {
     id: 'metrics-job-seconds',
@@ -65,7 +65,7 @@ export const serverInnerLimits: readonly ServerLimit[] = [
       server.test.relay.otherwise({ status: 503 });
       await server.ask('POST', 'mobile_push/register', testPhone('1').fields);
       expect(await server.metricsText()).toContain('waxwing_jobs{');
-      // On SQLite, a count query cannot run while the process writes.
+      // On SQLite, a query that counts jobs cannot run while the process writes.
       await server.holdOwn(async ({ db }) => {
         if (server.isOnPostgres) await sql`lock table jobs in access exclusive mode`.execute(db);
       });

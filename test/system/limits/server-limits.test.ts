@@ -7,7 +7,7 @@ import { serverLineLimits, serverTransactionLimits } from './server-line-limits.
 import { ServerUnderLimits } from './server-under-limits.js';
 
 eachBackend((backend) => {
-  describe('beyond a limit, a server answers as docs/limits.md says, serves others, and holds nothing afterwards', () => {
+  describe('a server beyond one of its limits', () => {
     let server: ServerUnderLimits;
     beforeAll(async () => {
       server = await ServerUnderLimits.start(await backend.freshUrl());
@@ -16,8 +16,9 @@ eachBackend((backend) => {
     beforeEach(() => server.begin());
 
     const ofOne = backend.name === 'sqlite' ? serverSizeLimits : serverTransactionLimits;
-    it.each([...serverLimits, ...serverLineLimits, ...ofOne, ...serverInnerLimits])('$id', (limit) =>
-      expectLimit(limit, server, new Door(server)),
+    it.each([...serverLimits, ...serverLineLimits, ...ofOne, ...serverInnerLimits])(
+      'responds as documented and keeps serving other clients: $id',
+      (limit) => expectLimit(limit, server, new Door(server)),
     );
   });
 });

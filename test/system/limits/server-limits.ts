@@ -43,7 +43,7 @@ async function openQueue(server: ServerUnderLimits): Promise<string> {
   return String((await server.ask('POST', 'register', { event_types: '["push_device"]' })).body?.queue_id);
 }
 
-/** Reads a queue without waiting. */
+/** Reads an event queue without waiting. */
 function look(server: ServerUnderLimits, queueId: string): Promise<Answer> {
   return server.ask('GET', 'events', { queue_id: queueId, last_event_id: '-1', dont_block: 'true' });
 }
@@ -149,7 +149,7 @@ const numbers: readonly ServerLimit[] = [
     ...gone,
     async provoke(server) {
       const queue = await openQueue(server);
-      // Fills the queue to one event below its limit.
+      // Fills the event queue to one event below its limit.
       await server.test.server.database.write(({ db }) =>
         db.updateTable('event_queues').set({ last_event_id: 998 }).where('queue_id', '=', queue).execute(),
       );
@@ -173,7 +173,7 @@ const numbers: readonly ServerLimit[] = [
   },
 ];
 
-/** Limits on the content of requests and answers, independent of the database. */
+/** Limits on the content of requests and responses. They do not depend on the database. */
 export const serverSizeLimits: readonly ServerLimit[] = [
   {
     id: 'server-head-bytes',
@@ -232,7 +232,7 @@ export const serverSizeLimits: readonly ServerLimit[] = [
         status: 200,
         body: { result: 'success', msg: '', ...list, padding: 'x'.repeat(length) },
       });
-      // After five seconds, the server no longer uses its cached answer.
+      // After five seconds, the server no longer uses its cached result.
       server.test.now += 5000;
       server.test.relay.otherwise(padded(256 * 1024));
       const refused = await server.ask('GET', 'mobile_push/bouncer_keys');
@@ -244,5 +244,5 @@ export const serverSizeLimits: readonly ServerLimit[] = [
   },
 ];
 
-/** Limits on a user's requests to the server, each with the answer beyond the limit. */
+/** Limits on a user's requests to the server, each with the response beyond the limit. */
 export const serverLimits: readonly ServerLimit[] = [...requests, ...numbers];

@@ -17,7 +17,8 @@ const atOnce = 3;
 const strangersInLine = 20;
 
 /**
- * Sends this many queue registrations of the greedy user, which wait for a publish or, on SQLite, for the write lock.
+ * Sends this many queue registrations of the greedy user. They wait until publishing ends or, on SQLite, for the write
+ * lock.
  */
 async function openWhilePublishing(server: ServerUnderLimits, count: number): Promise<Promise<Answer>[]> {
   await expect.poll(() => dueJobs(server)).toBe(0);
@@ -26,14 +27,14 @@ async function openWhilePublishing(server: ServerUnderLimits, count: number): Pr
   if (server.isOnPostgres) {
     await expect.poll(() => lockWaiters(server.test.server.database.db)).toBe(atOnce);
   }
-  // Other requests are answered while the registrations wait.
+  // Shows that the server handles other requests while the registrations wait.
   await expect(server.ask('GET', 'users/me')).resolves.toMatchObject({ status: 200 });
   expect(await Promise.race([...asked, 'none'])).toBe('none');
   return asked;
 }
 
 /**
- * Counts running and due jobs. A job that publishes while the lock is held would wait for the lock and block the last
+ * Number of running and due jobs. While the lock is held, a job that publishes would wait for it and so block the last
  * free writer, which the registrations need.
  */
 async function dueJobs({ test }: ServerUnderLimits): Promise<number> {
@@ -58,7 +59,9 @@ async function letStrangersIn({ test, greedy }: ServerUnderLimits): Promise<void
   });
 }
 
-/** Limits on request queues. Nothing is published while they are full, so other clients cannot open an event queue. */
+/**
+ * Limits on queues of requests. Nothing is published while they are full, so other clients cannot open an event queue.
+ */
 export const serverLineLimits: readonly ServerLimit[] = [
   {
     id: 'server-event-queues-at-once',
@@ -90,14 +93,14 @@ export const serverLineLimits: readonly ServerLimit[] = [
   },
 ];
 
-/** Limits that only concurrent transactions can reach, so they need PostgreSQL. */
+/** Limits that only concurrent transactions can reach. They need PostgreSQL. */
 export const serverTransactionLimits: readonly ServerLimit[] = [
   {
     id: 'server-registrations-at-once',
     metric: answered(`POST ${registerPushDevicePath}`, 429),
     answer: [429, 'RATE_LIMIT_HIT', '1'],
     async provoke(server) {
-      // Acts like another process that stores a registration of the same user.
+      // Acts as another process that is storing a registration of the same user.
       const name = `registrations of user ${server.greedy.userId}`;
       await server.hold(({ db }) => sql`select ${tryLockExclusive(db, name)}`.execute(db));
       return server.ask('POST', 'mobile_push/register', testPhone('1').fields);

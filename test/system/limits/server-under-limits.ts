@@ -11,10 +11,10 @@ import type { Place } from './limit.js';
 
 type Fields = Readonly<Record<string, string>>;
 
-/** The server trusts the forwarded client address in requests from this address. */
+/** A proxy's address, from which the server trusts forwarded client addresses. */
 export const proxyAddress = '127.0.0.1';
 
-/** A listening server with low limits, a fixed clock, and two users. One user is greedy, the other modest. */
+/** A listening server with low limits, a fixed clock, and two users: a greedy one and a modest one. */
 export class ServerUnderLimits implements Place {
   readonly test: ServerUnderTest;
   readonly url: string;
@@ -49,7 +49,7 @@ export class ServerUnderLimits implements Place {
     return this.#greedy;
   }
 
-  /** Switches to a new greedy user, who has not sent any requests. */
+  /** Replaces the greedy user by a new user, who has not sent any requests. */
   async begin(): Promise<void> {
     this.#accounts += 1;
     this.#greedy = await this.test.addAccount(`greedy-${this.#accounts}@example.com`);
@@ -70,7 +70,7 @@ export class ServerUnderLimits implements Place {
     return all.map((one) => ({ ...one, localAddress: '127.0.0.2' }));
   }
 
-  /** Sends a request of the greedy user. */
+  /** Sends a request as the greedy user. */
   ask(method: NonNullable<Question['method']>, path: string, fields: Fields = {}): Promise<Answer> {
     const { authorization } = this.#greedy;
     const url = `${this.url}/api/v1/${path}`;
@@ -78,7 +78,7 @@ export class ServerUnderLimits implements Place {
     return ask(question(`${url}?${new URLSearchParams(fields)}`, authorization));
   }
 
-  /** Runs `begin` in a transaction of another process, which stays open until it is released. */
+  /** Runs `begin` in a transaction of another process. The transaction stays open until it is released. */
   hold(begin: (transaction: ServerTransaction) => Promise<unknown>): Promise<void> {
     return this.#held.hold(async (stay) => {
       const url = new Secret(this.test.databaseUrl);
@@ -93,7 +93,7 @@ export class ServerUnderLimits implements Place {
     });
   }
 
-  /** Runs `begin` in a transaction of the server, which stays open until it is released. */
+  /** Runs `begin` in a transaction of the server. The transaction stays open until it is released. */
   holdOwn(begin: (transaction: ServerTransaction) => Promise<unknown>): Promise<void> {
     return this.#held.hold((stay) => holdIn(this.test.server.database, begin, stay));
   }

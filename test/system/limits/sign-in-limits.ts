@@ -16,7 +16,7 @@ const password = 'correct horse battery';
 const halfHour = 30 * 60_000;
 const strangersAddress = '127.0.0.3';
 
-/** Signs in from this address. */
+/** Signs in from this forwarded client address. */
 function signIn({ url }: ServerUnderLimits, username: string, address: string): Promise<Answer> {
   const { headers, ...asked } = form(url + path, '', { username, password });
   return ask({
@@ -26,12 +26,12 @@ function signIn({ url }: ServerUnderLimits, username: string, address: string): 
   });
 }
 
-/** A request for an unknown invitation link, forwarded for this address. */
+/** A request for an unknown invitation link from this forwarded client address. */
 function wrongInvitation(address: string): CrowdRequest {
   return { path: `/join/${'x'.repeat(30)}/`, headers: `x-forwarded-for: ${address}\r\n` };
 }
 
-/** Limits on sign-in attempts and API keys. */
+/** Limits on sign-in attempts and on API keys. */
 export const signInLimits: readonly ServerLimit[] = [
   {
     id: 'body-bytes-of-unauthenticated',
@@ -92,7 +92,7 @@ export const signInLimits: readonly ServerLimit[] = [
       expect(await signIn(server, email, address)).toMatchObject({ status: 429 });
       const others = Array.from({ length: 10_000 }, (_, index) => `2001:db8:9:${index.toString(16)}::1`);
       await askInCrowd(door, others.slice(1).map(wrongInvitation), 404);
-      // The server still remembers the address: one more of the other entries would evict it.
+      // The server still remembers the address. One more entry would evict it.
       expect(await signIn(server, email, address)).toMatchObject({ status: 429 });
       await askInCrowd(door, others.slice(0, 1).map(wrongInvitation), 404);
       return signIn(server, email, address);
