@@ -5,7 +5,7 @@ import { incidents, wellSeries } from './incidents.js';
 
 const alertNames = [...readFileSync(rules, 'utf8').matchAll(/- alert: (\w+)/g)].map(([, name = '']) => name);
 
-it('each alert has an incident that raises it', () => {
+it('each alert rule is raised by at least one incident', () => {
   expect([...new Set(incidents.map(({ alert }) => alert))].sort()).toEqual(alertNames.sort());
 });
 
@@ -24,7 +24,7 @@ it('no alert is raised without an incident', () => {
   expect(status).toBe(0);
 });
 
-it('a key list with a short lifetime raises nothing while it is renewed', () => {
+it('a key list with a short lifetime raises no alert while it is renewed', () => {
   const place = 'job="waxwing-relay",instance="relay:9001"';
   const { output } = evaluateRules(
     {
@@ -38,7 +38,7 @@ it('a key list with a short lifetime raises nothing while it is renewed', () => 
 });
 
 it.each(incidents.map((incident) => [incident.name, incident] as const))(
-  '%s raises its alert alone, and the alert ends with it',
+  '%s raises only its own alert, until the incident ends',
   (_name, { alert, series, until }) => {
     const { status, output } = evaluateRules({ ...wellSeries, ...series }, [
       raises(9, undefined),

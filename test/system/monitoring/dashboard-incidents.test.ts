@@ -3,9 +3,9 @@ import { relayIncidents } from './relay-incidents.js';
 import { undergo } from './undergo.js';
 import { watchRelay } from './watched-relay.js';
 
-describe('the dashboard names cause and remedy, and the log has one to five lines, for', () => {
+describe('the relay’s dashboard and one to five log lines', () => {
   it.each(relayIncidents.map((incident) => [incident.name, incident] as const))(
-    '%s',
+    'explain %s',
     async (_name, incident) => {
       const relay = await watchRelay({ environment: incident.environment ?? {} });
       onTestFinished(() => relay.close());

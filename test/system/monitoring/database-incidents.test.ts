@@ -21,7 +21,7 @@ async function connect(connectionString: string): Promise<pg.Client> {
   return client;
 }
 
-/** A file system that can be filled. If this user may not mount one, a file size limit on this process. */
+/** A file system that can be filled. If the user may not mount one, a file size limit on this process. */
 function scarceDisk(): ScarceDisk {
   try {
     return mountScarceDisk();
@@ -30,8 +30,8 @@ function scarceDisk(): ScarceDisk {
   }
 }
 
-describe('the dashboard names cause and remedy, and the log has one to five lines, of', () => {
-  it('a full disk', async () => {
+describe('the relay’s dashboard and one to five log lines', () => {
+  it('explain a full disk', async () => {
     const disk = scarceDisk();
     onTestFinished(() => disk.close());
     const relay = await watch(`sqlite:${join(disk.folder, 'relay.sqlite')}`);
@@ -53,7 +53,7 @@ describe('the dashboard names cause and remedy, and the log has one to five line
   });
 
   eachPostgres((backend) => {
-    it('a database that is down', async () => {
+    it('explain a database that is down', async () => {
       const url = new URL(await backend.freshUrl());
       const proxy = new CuttableProxy({ host: url.hostname, port: Number(url.port || 5432) });
       await proxy.open();
@@ -72,7 +72,7 @@ describe('the dashboard names cause and remedy, and the log has one to five line
       });
     });
 
-    it('a role without free connections', async () => {
+    it('explain a role without free connections', async () => {
       const url = new URL(await backend.freshUrl());
       const owner = await connect(url.href);
       const user = `waxwing_full_${process.pid}`;
@@ -102,7 +102,7 @@ describe('the dashboard names cause and remedy, and the log has one to five line
       });
     });
 
-    it('a pool whose connections all wait for a lock', async () => {
+    it('explain a pool whose connections all wait for a lock', async () => {
       const url = await backend.freshUrl();
       const relay = await watch(url);
       const [other, observer] = [await connect(url), await connect(url)];

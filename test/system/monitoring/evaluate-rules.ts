@@ -7,14 +7,16 @@ import type { Series } from './incidents.js';
 /** Path of the alert rules. */
 export const rules = join(import.meta.dirname, '../../../deploy/prometheus/alerts.yml');
 
-/** Expected result of an expression at one minute: its samples, by labels. */
+/** Expected result of an expression at a given minute: its samples, by labels. */
 export interface ExpectedResult {
   readonly minute: number;
   readonly expression: string;
   readonly samples: readonly { readonly labels: string; readonly value: number }[];
 }
 
-/** Evaluates the rules with Prometheus's own tool, on series with one value per minute. Returns its output. */
+/**
+ * Evaluates the alert rules with Prometheus's promtool, on series with one value per minute. Returns the tool's output.
+ */
 export function evaluateRules(
   series: Series,
   expected: readonly ExpectedResult[],
@@ -31,7 +33,7 @@ export function evaluateRules(
   };
   try {
     const path = join(folder, 'tests.yml');
-    // JSON is valid YAML.
+    // YAML is a superset of JSON.
     writeFileSync(path, JSON.stringify({ rule_files: [rules], evaluation_interval: '1m', tests: [test] }));
     const { status, stdout, stderr } = spawnSync('promtool', ['test', 'rules', path], { encoding: 'utf8' });
     return { status, output: `${stdout}${stderr}` };

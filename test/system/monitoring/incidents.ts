@@ -1,13 +1,13 @@
-/** Series by name, in Prometheus's notation for test values, with one value per minute for two hours. */
+/** Series by name, in promtool's notation, with one value per minute for two hours. */
 export type Series = Readonly<Record<string, string>>;
 
-/** Series of an incident, and the alert that it raises. */
+/** Series that simulate an incident, and the alert that they raise. */
 export interface Incident {
   readonly name: string;
   readonly alert: string;
   /** Series that replace or extend those of a healthy installation. */
   readonly series: Series;
-  /** Minute at which the alert is raised. The incident is over by minute 60. */
+  /** Minute at which the alert must be firing. The incident is over by minute 60. */
   readonly until: number;
 }
 
@@ -46,7 +46,7 @@ export const wellSeries: Series = {
 
 export const incidents: readonly Incident[] = [
   {
-    name: 'a process that has ended',
+    name: 'a stopped process',
     alert: 'WaxwingDown',
     series: { [`up{${relay}}`]: '1x10 0x20 1x90' },
     until: 15,
@@ -58,7 +58,7 @@ export const incidents: readonly Incident[] = [
     until: 15,
   },
   {
-    name: 'an identity file that is gone',
+    name: 'a missing identity file',
     alert: 'WaxwingNotReady',
     series: { [`waxwing_readiness_check{${relay},check="keys"}`]: '1x10 0x20 1x90' },
     until: 15,
@@ -88,7 +88,7 @@ export const incidents: readonly Incident[] = [
     until: 18,
   },
   {
-    name: 'a queue that is stuck',
+    name: 'a stuck queue',
     alert: 'WaxwingJobsLate',
     series: { [`waxwing_jobs{${relay},kind="deliver",state="due"}`]: '5x10 900x30 5x80' },
     until: 25,
@@ -143,7 +143,7 @@ export const incidents: readonly Incident[] = [
     until: 18,
   },
   {
-    name: 'a vendor that answers slowly',
+    name: 'a vendor that responds slowly',
     alert: 'WaxwingDeliveriesSlow',
     series: {
       [`waxwing_delivery_seconds_bucket{${fcm},le="0.3"}`]: '0+590x10 5900x30 5900+590x80',
@@ -161,7 +161,7 @@ export const incidents: readonly Incident[] = [
     until: 35,
   },
   {
-    name: 'push services that have stopped answering',
+    name: 'push services that have stopped responding',
     alert: 'WaxwingPushServicesHeldBack',
     series: {
       [`waxwing_push_services{${relay},state="answering"}`]: '20x10 5x20 20x90',
@@ -170,13 +170,13 @@ export const incidents: readonly Incident[] = [
     until: 18,
   },
   {
-    name: 'one server that eats its quota',
+    name: 'a server that exhausts its quota',
     alert: 'WaxwingServerUsesQuota',
     series: { [`waxwing_server_quota_used_ratio{${relay},server="a"}`]: '0.2x10 1x20 0.2x90' },
     until: 18,
   },
   {
-    name: 'a relay that is away',
+    name: 'an unreachable relay',
     alert: 'WaxwingRelayAway',
     series: { [`waxwing_relay_up{${server}}`]: '1x10 0x20 1x90' },
     until: 18,

@@ -26,14 +26,14 @@ interface Panel {
   readonly targets?: { readonly expr: string }[];
 }
 
-/** Labels that Prometheus adds, and the `le` label of histograms. */
+/** Labels that Prometheus adds, and a histogram's `le` label. */
 const foreignLabels = ['job', 'instance', 'le'];
-/** Suffixes of a histogram's series. */
+/** Suffixes of the names of a histogram's series. */
 const histogramSuffix = /_(?:bucket|count|sum)$/;
 
 let folder: string;
 let outputs: string[];
-/** The labels of each metric that the programs create, by name. */
+/** Label names of each metric that the programs create, by metric name. */
 const labels = new Map<string, readonly string[]>();
 
 beforeAll(async () => {
@@ -79,7 +79,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** The metrics in an expression, with the labels that it filters by. */
+/** The metrics in an expression, with the labels that the expression filters by. */
 function metricsOf(expression: string): { name: string; filters: string[] }[] {
   const used = expression.matchAll(/\b((?:waxwing|process|nodejs)_[a-z0-9_]+)(?:\{([^}]*)\})?/g);
   return [...used].map(([, name = '', filter = '']) => ({
@@ -94,7 +94,7 @@ function groupings(expression: string): string[] {
   );
 }
 
-/** Fails unless the programs expose each metric of the expression, with the labels that the expression uses. */
+/** Fails unless the programs expose every metric of the expression, with the labels that the expression uses. */
 function expectExisting(expression: string): void {
   const metrics = metricsOf(expression);
   const known = new Set(foreignLabels);
@@ -111,7 +111,7 @@ function expectExisting(expression: string): void {
   expect([...known], expression).toEqual(expect.arrayContaining(groupings(expression)));
 }
 
-describe('the board for Grafana', () => {
+describe('the Grafana dashboard', () => {
   const targets = board.panels.flatMap(({ title, targets: all = [] }) =>
     all.map(({ expr }) => [title, expr] as const),
   );
@@ -123,7 +123,7 @@ describe('the board for Grafana', () => {
     expect([...labels.keys()].filter((name) => !isShown(name))).toEqual([]);
   });
 
-  it('has panels that do not overlap, each with an id of its own', () => {
+  it('has panels that do not overlap and have unique ids', () => {
     const cells = board.panels.flatMap(({ gridPos: { x, y, w, h } }) =>
       Array.from({ length: w * h }, (_, index) => `${x + (index % w)},${y + Math.floor(index / w)}`),
     );
@@ -131,7 +131,7 @@ describe('the board for Grafana', () => {
     expect(new Set(board.panels.map(({ id }) => id)).size).toBe(board.panels.length);
   });
 
-  it.each(targets)('%s asks for metrics and labels that exist: %s', (_title, expression) => {
+  it.each(targets)('%s uses only existing metrics and labels: %s', (_title, expression) => {
     expectExisting(expression);
   });
 });
@@ -140,19 +140,19 @@ describe('the alert rules', () => {
   const rules = alerts.split(/^ {6}- alert: /m).slice(1);
   const named = rules.map((rule) => [rule.split('\n', 1)[0] ?? '', rule] as const);
 
-  it.each(named)('%s uses metrics and labels that exist', (_name, rule) => {
+  it.each(named)('%s uses only existing metrics and labels', (_name, rule) => {
     const [, expression = ''] = /expr: ((?:.|\n)*?)\n {8}(?:for|labels|annotations):/.exec(rule) ?? [];
     expect(expression).not.toBe('');
     expectExisting(expression);
   });
 
-  it.each(named)('%s says what is wrong and what to do', (_name, rule) => {
+  it.each(named)('%s states the problem and the remedy', (_name, rule) => {
     expect(rule).toMatch(/severity: (?:critical|warning)/);
     expect(rule).toMatch(/\n {10}summary: "[^"]+"\n {10}remedy: "[^"]+\."\n/);
   });
 });
 
-it('docs/operations.md describes exactly the metrics of the programs', () => {
+it('docs/operations.md lists exactly the metrics of the programs', () => {
   const described = [...table.matchAll(/^\| `(waxwing_\w+)` \|/gm)].map(([, name]) => name);
   expect(described.sort()).toEqual([...labels.keys()].sort());
 });

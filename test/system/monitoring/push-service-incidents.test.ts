@@ -9,7 +9,7 @@ import { CuttableProxy } from '../../support/cuttable-proxy.js';
 import { undergo } from './undergo.js';
 import { watchRelay } from './watched-relay.js';
 
-it('the dashboard names cause and remedy, and the log has one to five lines, of push services that stop answering', async () => {
+it('the relay’s dashboard and one to five log lines explain push services that stop responding', async () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'waxwing-push-services-'));
   onTestFinished(() => rmSync(dataDir, { recursive: true, force: true }));
   const vendors = await startVendors({ dataDir, clock: () => Date.UTC(2026, 0, 5, 12) });

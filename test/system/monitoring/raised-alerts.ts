@@ -12,8 +12,8 @@ export interface Scrape {
 }
 
 /**
- * Series of a program whose metrics are `before` for ten minutes, and then change to `after`: gauges take the new
- * value, and counters grow by the difference every minute.
+ * Series of a program whose metrics are `before` for ten minutes and then change to `after`. Gauges take the new value.
+ * Counters grow by the difference every minute.
  */
 export function seriesOf(before: Scrape, after: Scrape, job: string): Series {
   const former = samplesOf(before);
@@ -34,7 +34,7 @@ function isCounter(metric: string): boolean {
   return /_(?:total|bucket|count|sum)$/.test(metric);
 }
 
-/** Times are relative to the scrape, because Prometheus's tests begin at time 0. */
+/** Metrics by series. Times become relative to the scrape, because Prometheus's tests begin at time 0. */
 function samplesOf({ text, at }: Scrape): ReadonlyMap<string, number> {
   const samples = text.split('\n').flatMap((line): [string, number][] => {
     const [, name = '', labels, value] = sample.exec(line) ?? [];

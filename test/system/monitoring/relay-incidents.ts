@@ -10,16 +10,16 @@ import {
 } from '../../apps/relay/deliveries/deliveries-under-test.js';
 import type { WatchedRelay } from './watched-relay.js';
 
-/** An incident that is provoked on a running relay. */
+/** An incident that can be provoked on a running relay. */
 export interface RelayIncident {
   readonly name: string;
   readonly environment?: Readonly<Record<string, string | undefined>>;
-  /** The dashboard check that names the cause. */
+  /** Name of the dashboard's check that states the cause. */
   readonly check: string;
   readonly cause: RegExp;
-  /** The alert that its metrics raise; `undefined` if they come from the machine. */
+  /** The alert that the incident's metrics raise. `undefined` if the metrics come from the machine. */
   readonly alert: string | undefined;
-  /** Starts the incident and keeps it going for some minutes. Resolves to a function that ends the incident. */
+  /** Starts the incident, and lets some minutes pass. Resolves to a function that ends the incident. */
   begin(relay: WatchedRelay): Promise<() => Promise<unknown> | unknown>;
 }
 
@@ -28,7 +28,7 @@ const phones = (relay: WatchedRelay, count: number) =>
     Array.from({ length: count }, async (_, index) => apnsRequest(await relay.addApns(apnsToken(index)))),
   );
 
-/** Sends notifications to one phone each minute while the vendor has a fault, and again after the fault is over. */
+/** Sends a notification to one phone each minute while the vendor has a fault, and again after the fault. */
 async function vendorFault(relay: WatchedRelay, fault: object) {
   const requests = await phones(relay, 1);
   await relay.faults([{ vendor: 'apns', ...fault }]);
@@ -64,7 +64,7 @@ export const relayIncidents: readonly RelayIncident[] = [
     begin: (relay) => vendorFault(relay, { reason: 'InvalidProviderToken' }),
   },
   {
-    name: 'an identity file that is gone',
+    name: 'a missing identity file',
     alert: 'WaxwingNotReady',
     check: 'keys',
     cause: /identity/,
@@ -87,7 +87,7 @@ export const relayIncidents: readonly RelayIncident[] = [
     },
   },
   {
-    name: 'an apps file that is lost',
+    name: 'a lost apps file',
     alert: 'WaxwingReadinessWarning',
     check: 'files',
     cause: /the next start would fail/,
@@ -146,7 +146,7 @@ export const relayIncidents: readonly RelayIncident[] = [
     },
   },
   {
-    name: 'one server that eats its quota',
+    name: 'a server that exhausts its quota',
     alert: 'WaxwingServerUsesQuota',
     check: 'quotas',
     cause: /The quota is used up/,
@@ -213,7 +213,7 @@ export const relayIncidents: readonly RelayIncident[] = [
     cause: /The relay has given up \d+ jobs?\./,
     async begin(relay) {
       const { jobs } = relay.database;
-      // Scheduled jobs are abandoned if they cannot run for hours.
+      // A scheduled job is abandoned if it cannot run for hours.
       relay.passSeconds(86_400);
       await relay.pass(2);
       return async () => {
@@ -222,7 +222,7 @@ export const relayIncidents: readonly RelayIncident[] = [
     },
   },
   {
-    name: 'a queue that is stuck',
+    name: 'a stuck queue',
     alert: 'WaxwingJobsLate',
     check: 'queue',
     cause: /Jobs have been due for more than ten minutes/,
@@ -230,7 +230,7 @@ export const relayIncidents: readonly RelayIncident[] = [
       const { jobs } = relay.database;
       await relay.stopJobs();
       const job = { kind: 'deliver-notification', payload: '{}', giveUpAt: relay.now() + 86_400_000 };
-      // The alert tolerates up to a hundred.
+      // The alert tolerates up to a hundred jobs.
       for (let count = 0; count < 101; count += 1) {
         await relay.database.write((transaction) => jobs.enqueue(transaction, job));
       }
@@ -241,7 +241,7 @@ export const relayIncidents: readonly RelayIncident[] = [
     },
   },
   {
-    name: 'a vendor that answers slowly',
+    name: 'a vendor that responds slowly',
     alert: 'WaxwingDeliveriesSlow',
     check: 'latency',
     cause: /One in twenty notifications to APNs takes more than ten seconds/,

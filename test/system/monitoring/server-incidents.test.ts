@@ -13,7 +13,9 @@ const adminToken = 'the-token-of-the-admin-of-this-server';
 const minute = 60_000;
 const troubleLevels = ['warn', 'error', 'fatal'];
 
-/** Starts a server with a dashboard, and a phone whose registration does not reach the relay until `comeBack`. */
+/**
+ * Starts a server with a dashboard, and registers a phone. The registration does not reach the relay until `comeBack`.
+ */
 async function watchServerWithoutRelay() {
   const folder = mkdtempSync(join(tmpdir(), 'waxwing-incident-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -58,8 +60,8 @@ function expectFewLines(lines: readonly object[]): void {
   expect(lines.length, JSON.stringify(lines)).toBeLessThanOrEqual(5);
 }
 
-describe('the dashboard of the server names cause and remedy, and the log has one to five lines, of', () => {
-  it('a relay that is away', async () => {
+describe('the server’s dashboard and one to five log lines', () => {
+  it('explain an unreachable relay', async () => {
     const server = await watchServerWithoutRelay();
     await server.pass(10);
     expect(await server.check('relay')).toMatchObject({
@@ -74,7 +76,7 @@ describe('the dashboard of the server names cause and remedy, and the log has on
     expectFewLines(server.troubles());
   });
 
-  it('jobs that were given up because the relay was away for a day', async () => {
+  it('explain jobs that were given up because the relay was unreachable for a day', async () => {
     const server = await watchServerWithoutRelay();
     await server.pass(10);
     await server.passAtOnce(86_400_000);

@@ -6,8 +6,8 @@ import type { RelayIncident } from './relay-incidents.js';
 import type { WatchedRelay } from './watched-relay.js';
 
 /**
- * Provokes an incident. Expects that the metrics raise its alert, that the dashboard names cause and remedy, that the
- * incident ends, and that the log gets one to five lines about it.
+ * Provokes an incident and ends it. Expects that the metrics raise the alert, that the dashboard states cause and
+ * remedy, that the check recovers, and that the log has one to five lines about the incident.
  */
 export async function undergo(
   relay: WatchedRelay,
@@ -17,7 +17,7 @@ export async function undergo(
   const healthy = await relay.scrape();
   const before = relay.troubles().length;
   const end = await begin(relay);
-  // Polls, because some checks read figures that are updated only periodically.
+  // Polls, because some checks use figures that are updated only periodically.
   const find = async () => (await relay.wrong()).find(({ name }) => name === check);
   await expect.poll(find, { timeout: 20_000, interval: 20 }).toBeDefined();
   const found = await find();
@@ -35,7 +35,7 @@ export async function undergo(
   expect(lines.length, JSON.stringify(lines.map(({ msg }) => msg))).toBeLessThanOrEqual(5);
 }
 
-/** Expects that metrics that change at minute 10 raise the alert by minute 40, but not before the change. */
+/** Expects that metrics that change at minute 10 raise the alert by minute 40, and not before the change. */
 export function expectAlert(alert: string, series: Series): void {
   const expression = `count(ALERTS{alertname="${alert}",alertstate="firing"}) > bool 0`;
   const { output } = evaluateRules(series, [

@@ -34,7 +34,7 @@ export async function watchRelay(options: UnderTestOptions = {}) {
   const relay = await startDeliveriesUnderTest({
     clock: () => time.now + time.stepped,
     monotonic: () => time.now,
-    // Upkeep jobs run on these timers, which do not follow the test's clock.
+    // Upkeep jobs use these timers, which do not follow the test's clock.
     timings: { delayDivisor: 1, queueCountMilliseconds: 20 },
     ...options,
     environment: { RELAY_ADMIN_TOKEN_FILE: tokenFile, RELAY_ADMIN_ON: 'main', ...options.environment },
@@ -46,7 +46,7 @@ export async function watchRelay(options: UnderTestOptions = {}) {
     const ask = () => requests.ask('GET', `/admin/api${path}`, { cookie });
     let answer = await ask();
     if (answer.statusCode === 401) {
-      // The session has expired: the test's clock has advanced by eight hours.
+      // The session has expired, because the test's clock has advanced by eight hours.
       cookie = await requests.session();
       answer = await ask();
     }
@@ -56,7 +56,7 @@ export async function watchRelay(options: UnderTestOptions = {}) {
   const look = async (): Promise<Check[]> => (await get('/overview?minutes=1')).checks;
   return {
     ...relay,
-    /** Stops waiting for jobs, which cannot finish while the database is down. */
+    /** From now on, does not wait for jobs, which cannot finish while the database is down. */
     waitForNoJobs() {
       pace.waitsForJobs = false;
     },
@@ -82,12 +82,12 @@ export async function watchRelay(options: UnderTestOptions = {}) {
       time.now = instant;
     },
     /**
-     * Advances the clock minute by minute. Reads the overview at each step, which runs the readiness checks that a
-     * process runs every minute.
+     * Advances the clock minute by minute. Reads the overview after each step, which runs the same readiness checks
+     * that a process runs every minute.
      */
     async pass(minutes: number): Promise<void> {
       for (let minute = 0; minute < minutes; minute += 1) {
-        // If the clock passed the lease of a running job, another worker would take over the job.
+        // Waits first: if the clock passed the lease of a running job, another worker would take over the job.
         if (pace.waitsForJobs) await idle(relay.database.jobs);
         time.now += 60_000;
         await look();
@@ -95,7 +95,7 @@ export async function watchRelay(options: UnderTestOptions = {}) {
     },
     /** The failed checks. */
     wrong: async () => (await look()).filter(({ ok }) => !ok),
-    /** Lines at level warn or above. */
+    /** Log lines at level `warn` or above. */
     troubles: () => relay.log.lines().filter(({ level }) => troubleLevels.includes(String(level))),
     /** Makes SQLite refuse writes until the returned function is called. */
     async refuseWrites() {
