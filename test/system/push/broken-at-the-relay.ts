@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { notified, type RelayReaction } from '../../support/relay-stand-in.js';
 import type { Broken } from './broken-world.js';
 
-/** Refusals by the relay, and problems with its keys and clocks. */
+/** Set-ups in which the relay refuses requests, or has problems with keys or clocks. */
 export const atTheRelay: Readonly<Record<string, Broken>> = {
   'a wrong key': {
     breaks: (w) => ({ SERVER_RELAY_SERVER_KEY_FILE: w.file('wrong.key', randomBytes(32).toString('hex')) }),
@@ -12,13 +12,13 @@ export const atTheRelay: Readonly<Record<string, Broken>> = {
     remedy:
       /SERVER_RELAY_SERVER_KEY_FILE.* servers rotate-key [-0-9a-f]{36}, and write the key that it prints/,
   },
-  'the id of no server': {
+  'an id that belongs to no server': {
     breaks: () => ({ SERVER_RELAY_SERVER_ID: '9aa61d0b-8ce5-488d-8e9e-fedc346e6836' }),
     check: 'credentials',
     cause: /9aa61d0b-8ce5-488d-8e9e-fedc346e6836/,
     remedy: /SERVER_RELAY_SERVER_ID/,
   },
-  'a server that was deactivated by its own request': {
+  'a server that deactivated itself': {
     breaks: async (w) => {
       const authorization = `Basic ${btoa(`${w.serverId()}:${w.serverKey}`)}`;
       const headers = { authorization, 'content-type': 'application/json' };
@@ -58,7 +58,7 @@ export const atTheRelay: Readonly<Record<string, Broken>> = {
     cause: /does not know the organization/,
     remedy: /^Ask the relay's operator for waxwing-relay servers add-realm/,
   },
-  'a quota that is used up': {
+  'an exhausted quota': {
     breaks: async (w) => {
       await w.world.stopRelay();
       await w.world.startRelay({ RELAY_SERVER_NOTIFICATIONS_PER_MINUTE: '1' });
@@ -120,7 +120,7 @@ export const atTheRelay: Readonly<Record<string, Broken>> = {
     cause: /has an invalid signature/,
     remedy: /waxwing-relay keys verify/,
   },
-  'a signing key that is not the pinned one': {
+  'a signing key other than the pinned one': {
     breaks: async (w) => {
       await w.pin(randomBytes(32).toString('base64'));
       return 'none' as const;

@@ -1,7 +1,7 @@
 import { freePort } from '../../support/free-ports.js';
 import type { Broken } from './broken-world.js';
 
-/** Set-ups of a server that has not joined a relay. */
+/** Set-ups of a server that has not joined a relay yet. */
 export const beforeJoining: Readonly<Record<string, Broken>> = {
   'nothing configured': {
     breaks: () => 'none',
@@ -9,7 +9,7 @@ export const beforeJoining: Readonly<Record<string, Broken>> = {
     cause: /^No relay is configured/,
     remedy: /push enable --relay URL/,
   },
-  'joining that was interrupted': {
+  'an interrupted join': {
     breaks: async (w) => {
       await w.world.run(['push', 'enable', '--relay', `http://127.0.0.1:${await freePort()}`]);
       return 'none' as const;

@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Broken } from './broken-world.js';
 
-/** Mistakes in the server's configuration. */
+/** Set-ups with mistakes in the server's configuration. */
 export const configuration: Readonly<Record<string, Broken>> = {
   'a relay that is only partly configured': {
     breaks: () => ({ SERVER_RELAY_SERVER_ID: '' }),
@@ -29,25 +29,25 @@ export const configuration: Readonly<Record<string, Broken>> = {
     cause: /SERVER_RELAY_URL/,
     remedy: /use https, or set SERVER_RELAY_PLAIN_HTTP=on/,
   },
-  'the key where the server id belongs': {
+  'a key in place of the server id': {
     breaks: (w) => ({ SERVER_RELAY_SERVER_ID: w.serverKey }),
     check: 'configuration',
     cause: /SERVER_RELAY_SERVER_ID looks like a secret, which is not shown/,
     remedy: /^Use a different value/,
   },
-  'the key where the path of its file belongs': {
+  'a key in place of the path of its file': {
     breaks: (w) => ({ SERVER_RELAY_SERVER_KEY_FILE: w.serverKey }),
     check: 'configuration',
     cause: /SERVER_RELAY_SERVER_KEY_FILE looks like a secret, which is not shown/,
     remedy: /^Write the secret to a file of mode 0600/,
   },
-  'a key file that is not there': {
+  'a missing key file': {
     breaks: (w) => ({ SERVER_RELAY_SERVER_KEY_FILE: join(w.world.dir, 'nothing.key') }),
     check: 'configuration',
     cause: /nothing.key \(SERVER_RELAY_SERVER_KEY_FILE\) cannot be read/,
     remedy: /no such file; check its path/,
   },
-  'a key file that others can read': {
+  'a key file that other users can read': {
     breaks: (w) => ({ SERVER_RELAY_SERVER_KEY_FILE: w.file('open.key', w.serverKey, 0o644) }),
     check: 'configuration',
     cause: /has mode 0644, which lets others use it/,
@@ -62,19 +62,19 @@ export const configuration: Readonly<Record<string, Broken>> = {
     cause: /is a folder/,
     remedy: /^Name a file/,
   },
-  'a key file that holds the label alone': {
+  'a key file that contains only the label': {
     breaks: (w) => ({ SERVER_RELAY_SERVER_KEY_FILE: w.file('label.key', 'server key\n') }),
     check: 'configuration',
     cause: /contains no key/,
     remedy: /^Write only the key into it/,
   },
-  'a file of authorities without a certificate': {
+  'a CA file without a certificate': {
     breaks: (w) => ({ SERVER_RELAY_CA_FILE: w.file('ca.pem', 'nothing') }),
     check: 'configuration',
     cause: /^SERVER_RELAY_CA_FILE: the file .* contains no PEM certificate/,
     remedy: /^Use one that begins with/,
   },
-  'the key file of the database gone': {
+  'a missing key file of the database': {
     breaks: (w) => {
       rmSync(w.ownKeyFile());
       return 'none' as const;
@@ -84,7 +84,7 @@ export const configuration: Readonly<Record<string, Broken>> = {
     cause: /waxwing-server.key \(SERVER_KEY_FILE\) cannot be read/,
     remedy: /no such file; check its path/,
   },
-  'another key in the key file of the database': {
+  'a wrong key in the key file of the database': {
     breaks: (w) => {
       w.file('waxwing-server.key', randomBytes(32).toString('hex'));
       return 'none' as const;
@@ -94,7 +94,7 @@ export const configuration: Readonly<Record<string, Broken>> = {
     cause: /cannot be decrypted/,
     remedy: /^Restore SERVER_KEY_FILE from a backup/,
   },
-  'a key file of the database that others can read': {
+  'a key file of the database that other users can read': {
     breaks: (w) => {
       chmodSync(w.ownKeyFile(), 0o644);
       return 'none' as const;

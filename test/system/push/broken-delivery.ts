@@ -11,9 +11,9 @@ const withoutApps = {
   RELAY_APNS_SANDBOX_URL: undefined,
 };
 
-/** Faults between the relay, the vendors and the phones. */
+/** Set-ups with faults between the relay, the vendors and the phones. */
 export const delivery: Readonly<Record<string, Broken>> = {
-  'phones that seal for a key that the relay does not have': {
+  'phones that encrypt for a key that the relay does not have': {
     breaks: async (w) => {
       await w.world.registerPhones(w.ada, Buffer.alloc(32, 9).toString('base64'));
       return {};
@@ -30,7 +30,7 @@ export const delivery: Readonly<Record<string, Broken>> = {
     cause: /no credentials for 1 device of the Android app/,
     remedy: /apps file/,
   },
-  'credentials that Google refuses': {
+  'credentials that Google rejects': {
     breaks: async (w) => {
       await w.refusedBy({ vendor: 'oauth', status: 400, reason: 'invalid_grant' });
       return {};
@@ -39,7 +39,7 @@ export const delivery: Readonly<Record<string, Broken>> = {
     cause: /Google refuses the relay's credentials for 1 device of the Android app/,
     remedy: /waxwing-relay apps check/,
   },
-  'credentials that Apple refuses': {
+  'credentials that Apple rejects': {
     breaks: async (w) => {
       await w.refusedBy({ vendor: 'apns', status: 403, reason: 'InvalidProviderToken' });
       return {};
@@ -62,7 +62,7 @@ export const delivery: Readonly<Record<string, Broken>> = {
     cause: /no credentials for any app/,
     remedy: /RELAY_APPS_FILE/,
   },
-  'a notification that waits for the relay': {
+  'a notification that is waiting for the relay': {
     breaks: async (w) => {
       await w.world.stopRelay();
       await w.world.run(['push', 'send', '--user', w.ada.email, '--text', 'while it is down']);
@@ -102,7 +102,7 @@ export const delivery: Readonly<Record<string, Broken>> = {
     cause: /1 job was given up, .*: the relay refused it/,
     remedy: /queue list --state dead/,
   },
-  'a server that does not run': {
+  'a server that is not running': {
     breaks: async (w) => {
       await w.world.stopServer();
       await w.world.run(['push', 'send', '--user', w.ada.email, '--text', 'nothing runs']);

@@ -2,7 +2,7 @@ import { freePort } from '../../support/free-ports.js';
 import { refused } from '../../support/relay-stand-in.js';
 import type { Broken } from './broken-world.js';
 
-/** Network faults between the server and the relay. */
+/** Set-ups with network faults between the server and the relay. */
 export const network: Readonly<Record<string, Broken>> = {
   'a name that does not exist': {
     breaks: () => ({ SERVER_RELAY_URL: 'https://relay.invalid' }),
@@ -37,7 +37,7 @@ export const network: Readonly<Record<string, Broken>> = {
     cause: /does not use TLS/,
     remedy: /^Use http:\/\/ if that is intended/,
   },
-  'a certificate of an authority of its own': {
+  'a certificate from an unknown authority': {
     breaks: async (w) => ({ SERVER_RELAY_URL: (await w.tlsRelay('127.0.0.1')).SERVER_RELAY_URL }),
     check: 'tls',
     cause: /not from a certificate authority that this machine trusts/,

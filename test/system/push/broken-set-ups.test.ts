@@ -14,7 +14,7 @@ afterAll(() => w.close());
 
 function describeEach(title: string, setUps: Readonly<Record<string, Broken>>): void {
   describe(title, () => {
-    it.each(Object.entries(setUps))('%s', async (_, broken) => {
+    it.each(Object.entries(setUps))('names the cause and the remedy of %s', async (_, broken) => {
       const { code, found } = await w.diagnose(broken);
       expect(code).toBe(1);
       expect(found.cause).toMatch(broken.cause);
@@ -24,22 +24,22 @@ function describeEach(title: string, setUps: Readonly<Record<string, Broken>>): 
   });
 }
 
-// All set-ups share one world: each is repaired before the next one is broken.
-describe('push status names cause and remedy of', () => {
-  describeEach('a server that has not joined:', beforeJoining);
-  describe('a server that has joined:', () => {
+// All set-ups share one world, so each is repaired before the next one is broken.
+describe('push status', () => {
+  describeEach('before the server has joined a relay', beforeJoining);
+  describe('after the server has joined a relay', () => {
     beforeAll(() => w.join());
-    describeEach('configuration:', configuration);
-    describeEach('network:', network);
-    describeEach('relay:', atTheRelay);
-    describeEach('delivery:', delivery);
+    describeEach('with a wrong configuration', configuration);
+    describeEach('with a network fault', network);
+    describeEach('with a fault at the relay', atTheRelay);
+    describeEach('with a fault in deliveries', delivery);
 
-    it('and finds no problem once all is fixed', async () => {
+    it('finds no problem after all repairs', async () => {
       const { code, checks } = await w.world.status();
       expect([code, checks.filter(({ ok }) => !ok)]).toEqual([0, []]);
     });
 
-    it('and prints no secret in any of them', () => {
+    it('prints no secret in any broken set-up', () => {
       const pushOutput = w.world.pushOutput.join('\n');
       expect(pushOutput.length).toBeGreaterThan(10_000);
       for (const secret of [w.serverKey, w.ownKey.trim(), w.ada.api_key]) {

@@ -13,11 +13,11 @@ import { PushWorld, type WorldUser } from './push-world.js';
 
 type Settings = Readonly<Record<string, string>>;
 
-/** A broken set-up, and the diagnosis that `push status` must give. */
+/** A broken set-up, and the diagnosis that `push status` must print. */
 export interface Broken {
   /**
-   * Breaks something. Returns settings for `push status`, in addition to the account's settings. `none` uses the
-   * account that `push enable` stored.
+   * Breaks something. Returns settings for `push status` that are added to the account's settings. `none` means to use
+   * only the account that `push enable` has stored.
    */
   readonly breaks: (w: BrokenWorld) => Promise<Settings | 'none'> | Settings | 'none';
   readonly mends?: (w: BrokenWorld) => Promise<unknown> | unknown;
@@ -26,15 +26,15 @@ export interface Broken {
   readonly remedy: RegExp;
 }
 
-/** A push world and the ways to break it. */
+/** A push world, with methods to break it. */
 export class BrokenWorld {
   readonly world: PushWorld;
   readonly ada: WorldUser;
   readonly standIn: RelayStandIn;
-  /** The account's settings as environment variables. */
+  /** The account's settings, as environment variables. */
   account: Settings = {};
   serverKey = '';
-  /** The content of the file that encrypts the stored account. */
+  /** Content of the key file that encrypts the stored account. */
   ownKey = '';
   readonly #listeners: TcpServer[] = [];
 
@@ -65,7 +65,10 @@ export class BrokenWorld {
     };
   }
 
-  /** Runs `push status` in a broken set-up. Returns its exit code and the check that must fail. */
+  /**
+   * Runs `push status` in a broken set-up, and repairs the set-up. Returns the exit code and the check that failed,
+   * which must be the expected one.
+   */
   async diagnose({ breaks, mends, check }: Broken): Promise<{ code: number; found: PushCheck }> {
     try {
       const settings = await breaks(this);
@@ -106,7 +109,7 @@ export class BrokenWorld {
     return { SERVER_RELAY_URL: `https://127.0.0.1:${(server.address() as AddressInfo).port}`, ca };
   }
 
-  /** Settings for a relay that answers the probe and the key list as scripted. */
+  /** Settings for a relay that responds to the probe and to the key list request as scripted. */
   answering(probe: RelayReaction, keyList: RelayReaction = refused(404, 'NOT_FOUND')): Settings {
     this.standIn.otherwise(({ path }) => {
       if (path === keyListPath) return keyList;
@@ -119,7 +122,7 @@ export class BrokenWorld {
     return (await (await fetch(this.world.relayUrl + keyListPath)).json()) as Record<string, unknown>;
   }
 
-  /** Adds another server to the relay. Returns its account settings. */
+  /** Adds another server to the relay. Returns the settings of its account. */
   async otherServer(): Promise<Settings> {
     const realm = '3b0c6f0f-6ad1-4ad3-9d0e-62ff3b2b1c11';
     const added = await this.world.operateJson<{ server_id: string; server_key: string }>([
@@ -149,7 +152,7 @@ export class BrokenWorld {
     );
   }
 
-  /** Makes a vendor refuse the credentials when they are next tested, on a relay that has not used them yet. */
+  /** Makes a vendor reject the credentials at their next test, on a relay that has not used them yet. */
   async refusedBy(rule: object): Promise<void> {
     const { world, ada } = this;
     await world.stopRelay();

@@ -19,7 +19,7 @@ eachBackend((backend) => {
   const account = () => enabledAccount(world.server.database.db);
   const works = async () => (await world.status()).checks.filter(({ ok }) => !ok);
 
-  it('push disable stops push in every process; push enable returns as the same server', async () => {
+  it('push disable stops push in every process, and push enable returns as the same server', async () => {
     const before = await account();
     expect(await world.runJson(['push', 'disable', '--yes'])).toMatchObject({ left_relay: true });
     await expect.poll(isConfigured).toBe(false);
@@ -35,7 +35,7 @@ eachBackend((backend) => {
     expect([code, printed]).toEqual([0, '2 sent.']);
   });
 
-  it('push enable and push disable notify the clients of each user, also if the relay had switched push off', async () => {
+  it('push enable and push disable notify all clients, even if the relay had switched push off', async () => {
     const eve = await world.addUser('eve');
     const { queue_id } = await ask(eve, 'POST', 'register', { event_types: '["realm"]' });
     const query = { queue_id: String(queue_id), last_event_id: '-1', dont_block: 'true' };
@@ -57,7 +57,7 @@ eachBackend((backend) => {
     await expect.poll(values).toEqual([false, true, true]);
   });
 
-  it('push disable while the relay is down stops push, and run again it finishes', async () => {
+  it('push disable stops push while the relay is down, and finishes when it is run again', async () => {
     await world.stopRelay();
     const { code, printed, said } = await world.run(['push', 'disable', '--yes']);
     expect([code, printed]).toEqual([1, expect.stringContaining('Push is disabled.')]);
@@ -75,7 +75,7 @@ eachBackend((backend) => {
     expect(await works()).toEqual([]);
   });
 
-  it('a suspended server cannot return on its own', async () => {
+  it('push enable does not reactivate a suspended server', async () => {
     const id = (await account())?.server_id ?? '';
     await world.runJson(['push', 'disable', '--yes']);
     await world.operateJson(['servers', 'suspend', id, '--yes']);
@@ -86,9 +86,9 @@ eachBackend((backend) => {
     expect(await works()).toEqual([]);
   });
 
-  it('push disable --forget leaves the relay, and phones learn that they must register again', async () => {
+  it('push disable --forget leaves the relay and ends all phones’ registrations', async () => {
     const { db } = world.server.database;
-    // A failed `push enable`, here with an address that is not a relay, keeps the account at the current relay.
+    // Fails, because this address is not a relay. The account at the current relay must survive the failure.
     expect((await world.run(['push', 'enable', '--relay', world.serverUrl])).code).toBe(1);
     const id = (await account())?.server_id;
     const left = await world.runJson<Record<string, unknown>>(['push', 'disable', '--forget', '--yes']);

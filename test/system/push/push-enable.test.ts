@@ -20,8 +20,8 @@ eachBackend((backend) => {
   const account = () => enabledAccount(world.server.database.db);
   const works = async () => (await world.status()).checks.filter(({ ok }) => !ok);
 
-  describe('push enable', () => {
-    it('is suggested by status as long as phones get PUSH_SERVICE_NOT_CONFIGURED', async () => {
+  describe('push commands of a server', () => {
+    it('push status suggests push enable while phones get PUSH_SERVICE_NOT_CONFIGURED', async () => {
       const answer = await register('{}');
       expect(answer).toMatchObject({ code: 'PUSH_SERVICE_NOT_CONFIGURED' });
       const { code, checks } = await world.status();
@@ -33,7 +33,7 @@ eachBackend((backend) => {
       });
     });
 
-    it('without an invitation it repeats the relay’s error, and no relay is in use', async () => {
+    it('push enable without an invitation prints the relay’s error and enables no relay', async () => {
       const { code, said } = await world.run(['push', 'enable', '--relay', world.relayUrl]);
       expect([code, said]).toEqual([
         1,
@@ -44,7 +44,7 @@ eachBackend((backend) => {
       expect(checks[0]).toMatchObject({ cause: expect.stringContaining('did not finish'), ok: false });
     });
 
-    it('joins with the invitation, pins the signing key, and phones can register without a restart', async () => {
+    it('push enable with an invitation joins and pins the signing key, and phones can register without a restart', async () => {
       const invitation = await world.invite();
       const { signing_public_key: signing } = await world.operateJson<{ signing_public_key: string }>([
         ...['keys', 'export-public'],
@@ -69,7 +69,7 @@ eachBackend((backend) => {
       expect(await works()).toEqual([]);
     });
 
-    it('stores the key encrypted, and the encryption key in a file of mode 0600', async () => {
+    it('push enable encrypts the stored key with a key file of mode 0600', async () => {
       const row = await account();
       const keyFile = join(world.dir, 'waxwing-server.key');
       expect(statSync(keyFile).mode & 0o777).toBe(0o600);
@@ -77,7 +77,7 @@ eachBackend((backend) => {
       expect(Buffer.from(row?.sealed_key ?? '', 'base64').toString('latin1')).not.toMatch(/[0-9a-f]{64}/);
     });
 
-    it('is idempotent: run again, it keeps its credentials, and ends with a test to a phone', async () => {
+    it('push enable is idempotent: it keeps the credentials and ends with a test notification', async () => {
       const before = await account();
       const again = await world.runJson<Record<string, unknown>>([
         'push',
@@ -89,7 +89,7 @@ eachBackend((backend) => {
       expect(await account()).toMatchObject({ server_id: before?.server_id, sealed_key: before?.sealed_key });
     });
 
-    it('push test says how many phones got it, and why others did not', async () => {
+    it('push test prints how many phones it reached, and why others failed', async () => {
       const { code, printed } = await world.run(['push', 'test', '--user', ada.email]);
       expect([code, printed]).toEqual([0, '2 sent.']);
       world.writeApps(['apns']);
@@ -103,14 +103,14 @@ eachBackend((backend) => {
       await world.relay.context.deliveries.reloadCredentials();
     });
 
-    it('push rotate-credentials changes the key in every process, and a lost answer can be repeated', async () => {
+    it('push rotate-credentials changes the key in every process, and recovers from a lost response', async () => {
       const before = await account();
       await world.runJson(['push', 'rotate-credentials']);
       const after = await account();
       expect(after?.sealed_key).not.toBe(before?.sealed_key);
       expect(after?.sealed_new_key).toBeNull();
       expect(await works()).toEqual([]);
-      // Simulates a command that was interrupted before it recorded that the relay had accepted the key.
+      // Simulates a command that was interrupted before it could record that the relay had accepted the key.
       await world.server.database.write(({ db }) =>
         db
           .updateTable('relay_accounts')
@@ -136,7 +136,7 @@ eachBackend((backend) => {
       world.ahead.relay = 0;
     });
 
-    it('push enable recovers too, and gives every process the current key', async () => {
+    it('push enable recovers after the relay has dropped the previous key', async () => {
       const former = (await account())?.sealed_key ?? '';
       await world.runJson(['push', 'rotate-credentials']);
       const current = (await account())?.sealed_key ?? '';
@@ -150,7 +150,7 @@ eachBackend((backend) => {
       world.ahead.relay = 0;
     });
 
-    it('leaves the account unchanged if it is refused', async () => {
+    it('push enable leaves the account unchanged if the relay refuses it', async () => {
       const before = await account();
       const hostname = 'taken.example.org';
       const other = await joinAs(hostname);
@@ -164,7 +164,7 @@ eachBackend((backend) => {
       await world.runJson(['push', 'rotate-credentials']);
     });
 
-    it('does not let a relay undo the pin by hiding its key list', async () => {
+    it('push enable rejects a relay that hides its key list after a signing key was pinned', async () => {
       const before = await account();
       const relay = await RelayStandIn.start();
       relay.otherwise(({ path }) =>
@@ -187,19 +187,19 @@ eachBackend((backend) => {
       expect((await account())?.server_id).toBe(before?.server_id);
     });
 
-    it('survives a restart of the server', async () => {
+    it('a stored account survives a restart of the server', async () => {
       await world.stopServer();
       await world.startServer();
       expect(await isConfigured()).toBe(true);
     });
 
-    it('keeps the current relay if another one cannot be joined', async () => {
+    it('push enable keeps the current relay if it cannot join another', async () => {
       const { code } = await world.run(['push', 'enable', '--relay', 'http://127.0.0.1:9']);
       expect(code).toBe(1);
       expect((await account())?.url).toBe(world.relayUrl);
     });
 
-    it('does not change the settings of the environment: they take precedence', async () => {
+    it('push commands do not change an account from the environment, which takes precedence', async () => {
       const settings = {
         SERVER_RELAY_URL: 'https://relay.example',
         SERVER_RELAY_SERVER_ID: '9aa61d0b-8ce5-488d-8e9e-fedc346e6836',
@@ -217,7 +217,7 @@ eachBackend((backend) => {
       [['--relay', 'http://relay.example'], 'plain http to another machine'],
       [['--relay', 'https://:hidden@relay.example'], 'looks like a secret'],
       [['--relay', 'https://relay.example/#push'], 'not the address of a relay'],
-    ])('refuses %j with a sentence', async (flags, sentence) => {
+    ])('push enable rejects %j and explains why', async (flags, sentence) => {
       const { code, said } = await world.run(['push', 'enable', ...flags]);
       expect([code, said]).toEqual([1, expect.stringContaining(sentence)]);
     });
@@ -235,7 +235,7 @@ eachBackend((backend) => {
     return response.json();
   }
 
-  /** Makes another server claim a hostname at the relay. Returns the HTTP status. */
+  /** Registers a hostname with the relay as another server. Returns the HTTP status. */
   async function joinAs(hostname: string): Promise<number> {
     const { status } = await fetch(`${world.relayUrl}/api/v1/remotes/server/register`, {
       method: 'POST',

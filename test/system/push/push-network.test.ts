@@ -40,8 +40,8 @@ async function listening(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-describe('a relay behind a proxy, with a certificate of a private authority', () => {
-  it('is joined with SERVER_RELAY_CA_FILE and SERVER_RELAY_PROXY, all of it through the proxy', async () => {
+describe('push commands through a proxy, with a certificate from a private authority', () => {
+  it('reach the relay only through the proxy, with SERVER_RELAY_CA_FILE and SERVER_RELAY_PROXY', async () => {
     const settings = {
       SERVER_RELAY_CA_FILE: caFile,
       SERVER_RELAY_PROXY: proxy.url.replace('//', '//user:hunter2@'),
@@ -58,7 +58,7 @@ describe('a relay behind a proxy, with a certificate of a private authority', ()
     expect(world.pushOutput.join()).not.toContain('hunter2');
   });
 
-  it('is not reached without the password of the proxy, which is named', async () => {
+  it('name SERVER_RELAY_PROXY if the proxy’s password is missing', async () => {
     const { checks } = await world.status({
       SERVER_RELAY_CA_FILE: caFile,
       SERVER_RELAY_PROXY: proxy.url,
@@ -70,7 +70,7 @@ describe('a relay behind a proxy, with a certificate of a private authority', ()
     });
   });
 
-  it('is not trusted without the setting, which is named', async () => {
+  it('name SERVER_RELAY_CA_FILE if the authority is not trusted', async () => {
     const { checks } = await world.status({ SERVER_RELAY_PROXY: proxy.url.replace('//', '//user:hunter2@') });
     expect(checks.find(({ ok }) => !ok)).toMatchObject({
       check: 'tls',

@@ -19,14 +19,14 @@ eachBackend((backend) => {
   let ada: WorldUser;
   let front: Server;
   let hostname: string;
-  /** Paths that the relay requested from the host. */
+  /** Paths that the relay has requested from the host. */
   const paths: string[] = [];
 
   beforeAll(async () => {
     world = await PushWorld.create(await backend.freshUrl());
     ada = await world.addUser('ada');
     const { ca, certificate, privateKey } = await makeTlsIdentity([name]);
-    // Terminates TLS in front of the server, like a proxy.
+    // Terminates TLS in front of the server, as a proxy does.
     front = createServer({ cert: certificate, key: privateKey }, (incoming, answer) => {
       const { method, url: path = '' } = incoming;
       paths.push(path);
@@ -66,7 +66,7 @@ eachBackend((backend) => {
   };
   const notPrepared = { status: 400, body: { code: 'REMOTE_SERVER_VERIFICATION_SECRET_NOT_PREPARED' } };
 
-  it('push enable --transfer recovers the registration of the host after the credentials were lost', async () => {
+  it('push enable --transfer recovers the host’s registration after the server lost its credentials', async () => {
     const before = await account();
     await world.server.database.write(({ db }) => db.deleteFrom('relay_accounts').execute());
     rmSync(join(world.dir, 'waxwing-server.key'));
@@ -77,7 +77,7 @@ eachBackend((backend) => {
     expect((await world.status()).checks.filter(({ ok }) => !ok)).toEqual([]);
   });
 
-  it('the machine with the previous key is refused from then on', async () => {
+  it('push enable --transfer makes the previous key invalid', async () => {
     const former = await account();
     expect((await transfer()).code).toBe(0);
     const current = await account();
@@ -89,7 +89,7 @@ eachBackend((backend) => {
     await use(current?.sealed_key);
   });
 
-  it('status names the transfer, and no setting, once the operator has replaced the key at once', async () => {
+  it('push status suggests --transfer, and no setting, after the operator has replaced the key immediately', async () => {
     const { server_id: serverId = '' } = (await account()) ?? {};
     await world.operateJson(['servers', 'rotate-key', serverId, '--now', '--yes']);
     const refused = (await world.status()).checks.find(({ ok }) => !ok);
@@ -100,7 +100,7 @@ eachBackend((backend) => {
     expect((await world.status()).checks.filter(({ ok }) => !ok)).toEqual([]);
   });
 
-  it('a used challenge is no longer shown, and no other token finds one', async () => {
+  it('the server shows a challenge only once, and only to the holder of its token', async () => {
     paths.length = 0;
     expect((await transfer()).code).toBe(0);
     const used = paths[0]?.replace(verifyPath, '') ?? '';
@@ -109,7 +109,7 @@ eachBackend((backend) => {
     expect(await ask('a-guess/')).toMatchObject(notPrepared);
   });
 
-  it('a challenge is shown for ten seconds, only to the holder of its token, and only the newest one', async () => {
+  it('the server shows only the newest challenge, and for ten seconds', async () => {
     const { database } = world.server;
     const verificationSecret = new Secret('SECRET');
     await showSecret(database, { accessToken: new Secret('token'), verificationSecret }, Date.now());
@@ -122,7 +122,7 @@ eachBackend((backend) => {
     expect(await ask('token/')).toMatchObject(notPrepared);
   });
 
-  it('says what to do about a host that is not registered, and about a server that does not run', async () => {
+  it('push enable --transfer explains an unregistered host and a server that is not running', async () => {
     const { database } = world.server;
     const before = await allAccounts(database.db);
     const unknown = await transfer('other.example.org');

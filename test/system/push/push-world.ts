@@ -38,7 +38,7 @@ const phones: readonly PushToken[] = [
 ];
 
 /**
- * A real relay, a real server and vendors' stand-ins in this process, and the commands that operators and admins run.
+ * A real relay, a real server and vendors' stand-ins in this process, with the commands that operators and admins run.
  */
 export class PushWorld {
   readonly dir: string;
@@ -46,11 +46,11 @@ export class PushWorld {
   readonly ring: RingOnDisk;
   readonly relayPort: number;
   readonly serverPort: number;
-  /** Milliseconds by which each clock is ahead of the system's. */
+  /** Milliseconds by which each clock is ahead of the system clock. */
   readonly ahead: { relay: number; server: number };
   readonly serverDatabase: string;
   readonly log = createMemoryLog('waxwing-server');
-  /** The output of all push commands. */
+  /** Combined output of all push commands. */
   readonly pushOutput: string[] = [];
   #relay: Relay | undefined;
   #server: Server | undefined;
@@ -70,7 +70,7 @@ export class PushWorld {
     this.serverDatabase = parts.serverDatabase;
   }
 
-  /** Creates a relay and a server that have not been connected. The server's database is a SQLite file by default. */
+  /** Creates a relay and a server that are not connected yet. By default, the server uses a SQLite file. */
   static async create(databaseUrl?: string): Promise<PushWorld> {
     const dir = mkdtempSync(join(tmpdir(), 'waxwing-push-'));
     const ahead = { relay: 0, server: 0 };
@@ -95,12 +95,12 @@ export class PushWorld {
   }
 
   get relay(): Relay {
-    if (this.#relay === undefined) throw new Error('the relay does not run');
+    if (this.#relay === undefined) throw new Error('the relay is not running');
     return this.#relay;
   }
 
   get server(): Server {
-    if (this.#server === undefined) throw new Error('the server does not run');
+    if (this.#server === undefined) throw new Error('the server is not running');
     return this.#server;
   }
 
@@ -162,7 +162,7 @@ export class PushWorld {
     this.#server = undefined;
   }
 
-  /** Writes the relay's apps file, with credentials for these vendors only. */
+  /** Writes the relay's apps file, with credentials for only these vendors. */
   writeApps(vendors: readonly ('fcm' | 'apns')[]): void {
     const { serviceAccountFile, apnsTeamId, apnsKeyId, apnsKeyFile } = this.vendors.credentials;
     const apns = { team_id: apnsTeamId, key_id: apnsKeyId, key_file: apnsKeyFile, topics: '*' };
@@ -173,7 +173,7 @@ export class PushWorld {
     writeFileSync(join(this.dir, 'apps.json'), JSON.stringify(apps), { mode: 0o600 });
   }
 
-  /** Sets the vendors' faults. */
+  /** Replaces the vendors' faults. */
   async faults(rules: readonly object[]): Promise<void> {
     const response = await fetch(`${this.vendors.urls.http}/faults`, {
       method: 'PUT',
@@ -182,13 +182,13 @@ export class PushWorld {
     if (!response.ok) throw new Error(await response.text());
   }
 
-  /** Runs a command of the server's admin. */
+  /** Runs a command as the server's admin. */
   run(args: readonly string[], settings: Settings = {}): Promise<CommandResult> {
     const environment = { ...this.serverEnvironment, ...settings };
     return this.#run(runServerCommand, args, environment, () => Date.now() + this.ahead.server);
   }
 
-  /** Runs a command of the relay's operator. */
+  /** Runs a command as the relay's operator. */
   operate(args: readonly string[]): Promise<CommandResult> {
     return this.#run(runRelayCommand, args, this.relayEnvironment, () => Date.now() + this.ahead.relay);
   }
@@ -205,7 +205,7 @@ export class PushWorld {
     return JSON.parse(printed) as Answer;
   }
 
-  /** `push status --json`: the exit code and the checks. */
+  /** Runs `push status --json`. Returns the exit code, the error output and the checks. */
   async status(settings: Settings = {}): Promise<{ code: number; said: string; checks: PushCheck[] }> {
     const { code, printed, said } = await this.run(['push', 'status', '--json'], settings);
     return { code, said, checks: JSON.parse(printed) as PushCheck[] };
@@ -216,7 +216,7 @@ export class PushWorld {
     return this.runJson(['users', 'add', '--email', `${name}@system.example`, '--name', name, ...role]);
   }
 
-  /** Registers an Android phone and an iPhone of a user. Returns their states. */
+  /** Registers an Android phone and an iPhone of a user. Returns their registration states. */
   async registerPhones(user: WorldUser, bouncerPublicKey?: string): Promise<string[]> {
     const key = bouncerPublicKey ?? (await this.bouncerPublicKey());
     const states: string[] = [];
@@ -239,7 +239,7 @@ export class PushWorld {
       .bouncer_public_key;
   }
 
-  /** The code of a new invitation. */
+  /** Creates an invitation and returns its code. */
   async invite(): Promise<string> {
     return (await this.operateJson<{ invitation: string }>(['servers', 'invite'])).invitation;
   }
