@@ -1,5 +1,5 @@
-// Loaded before a program. Appends a migration to the last list, as the next version could. The migration adds two
-// columns to every table, and creates a new table.
+// Preloaded into a program. Appends a migration to the last list of migrations, as the next version could. The
+// migration adds two columns to every table, and creates a new table.
 import { sql } from 'kysely';
 
 const [, program = ''] = process.argv;

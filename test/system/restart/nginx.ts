@@ -9,12 +9,12 @@ import { untilReady } from '../../support/until-ready.js';
 const program = '/usr/sbin/nginx';
 const deploy = join(import.meta.dirname, '../../../deploy/nginx');
 
-/** Whether this machine has nginx. */
+/** Whether nginx is installed. */
 export const hasNginx = existsSync(program);
 
-/** A real nginx with the files in deploy/nginx, without TLS and on separate ports. */
+/** A real nginx with the files in deploy/nginx. Uses separate ports and no TLS. */
 export interface Nginx {
-  /** Requests to servers and relays that were answered with 5xx, one line each. */
+  /** Requests to servers and relays that got 5xx, one line each. */
   errors(): string;
   failures(): string[];
   close(): Promise<void>;
@@ -75,7 +75,7 @@ function upstreams(server: Proxied, relay: Proxied): string {
     .replace('server 127.0.0.1:8320 max_fails=0;', lines(relay.processes));
 }
 
-/** waxwing.conf with each program on a separate port, and without the redirect. */
+/** The text of waxwing.conf with a separate port for each program, and without the redirect. */
 function withoutTls(server: Proxied, relay: Proxied): string {
   const text = readFileSync(join(deploy, 'waxwing.conf'), 'utf8')
     .replace(/^server \{\n {2}listen 80[\s\S]*?^\}\n/m, '')

@@ -3,7 +3,7 @@ import { eachPostgres, testPostgresUrl } from '../../support/test-databases.js';
 import { hasNginx } from './nginx.js';
 import { runRollingRestart } from './rolling-restart.js';
 
-// A short run. `npm run restarts` sends 5000 requests at 30 per second.
+// A short run. By default, `npm run restarts` sends 5000 requests at 30 per second.
 const requests = 300;
 const requestsPerSecond = 10;
 const timeoutMilliseconds = 400_000;
@@ -11,10 +11,10 @@ const timeoutMilliseconds = 400_000;
 describe.runIf(hasNginx)('two relays and two servers behind nginx', () => {
   eachPostgres(() => {
     it.each([
-      ['restart one after the other', false],
-      ['are upgraded one after the other, as old and new processes share the databases,', true],
+      ['restart one after another', false],
+      ['are upgraded one after another, while old and new processes share the databases,', true],
     ])(
-      '%s under load without a failed request, and no message is lost or duplicated',
+      '%s under load without failed requests or lost or duplicate messages',
       async (_, isUpgrade) => {
         const told: string[] = [];
         const counts = await runRollingRestart({

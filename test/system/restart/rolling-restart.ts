@@ -9,13 +9,13 @@ import { readDeliveries } from '../crash/vendor-deliveries.js';
 import { startNginx } from './nginx.js';
 
 export interface RollingRestartOptions {
-  /** Minimum number of requests. More are sent until each process has restarted once. */
+  /** Minimum number of requests. More are sent until each process has restarted at least once. */
   readonly requests: number;
   readonly requestsPerSecond: number;
   readonly postgresUrl: string;
   /**
-   * Whether processes restart as the next version, whose first process migrates the database. Default: the same
-   * version.
+   * Whether processes restart as the next version. The first process of each program then migrates the database.
+   * Default: the same version.
    */
   readonly isUpgrade?: boolean;
   tell(sentence: string): void;
@@ -24,21 +24,21 @@ export interface RollingRestartOptions {
 export interface RollingRestartCounts {
   readonly requests: number;
   readonly restarts: number;
-  /** Requests from the client or from servers to relays that got 5xx or no answer, except shed requests. */
+  /** Number of the client's and the servers' requests that got 5xx or no response, except shed requests. */
   readonly failed: number;
-  /** Requests that a process refused because this machine is too slow for the rate, regardless of restarts. */
+  /** Number of requests refused because this machine is too slow for the rate. Not caused by restarts. */
   readonly shed: number;
-  /** Messages that were acknowledged, but are not stored or did not reach the phone. */
+  /** Number of acknowledged messages that are not stored or did not reach the phone. */
   readonly lost: number;
-  /** Messages that are stored twice, or reached the phone twice. */
+  /** Number of messages that are stored twice or reached the phone twice. */
   readonly doubled: number;
-  /** Databases that the next version has migrated. */
+  /** Number of databases that the next version has migrated. */
   readonly migrated: number;
 }
 
 /** Longer than `keepalive_timeout` in deploy/nginx/upstreams.conf. */
 const drainSeconds = 6;
-/** Many users, because concurrent requests of one user are queued on a slow machine. */
+/** Number of users. Large, because a slow machine queues concurrent requests of the same user. */
 const users = 31;
 const settleMilliseconds = 120_000;
 const asNextVersion = {
@@ -55,7 +55,7 @@ interface Member {
 }
 
 /**
- * Sends requests at a steady rate through a real nginx while two relays and two servers on one PostgreSQL restart. One
+ * Sends requests at a steady rate through a real nginx, while two relays and two servers on one PostgreSQL restart. One
  * server and one relay restart together, then the other pair, and so on. In an upgrade, one pair of the next version
  * runs beside the old pair until half of the requests are sent. Counts failures, and how often each message arrived.
  */
@@ -64,7 +64,7 @@ export async function runRollingRestart(options: RollingRestartOptions): Promise
   const { constellation } = world;
   const { relayEnv, serverEnv } = constellation;
   const first = await freePort(4);
-  // nginx listens on the ports that clients and servers connect to.
+  // nginx listens on the ports to which clients and servers connect.
   const nginx = await startNginx(
     { port: Number(serverEnv.SERVER_PORT), processes: [first, first + 1] },
     { port: Number(relayEnv.RELAY_PORT), processes: [first + 2, first + 3] },
@@ -106,7 +106,7 @@ export async function runRollingRestart(options: RollingRestartOptions): Promise
   }
 }
 
-/** Starts two servers and two relays. The first of each migrates the database. */
+/** Starts two servers and two relays. The first server and the first relay migrate the databases. */
 async function startMembers(constellation: Constellation, first: number): Promise<readonly Member[]> {
   const members: Member[] = [];
   for (const offset of [0, 2, 1, 3]) {
@@ -127,7 +127,7 @@ async function startMembers(constellation: Constellation, first: number): Promis
   return members;
 }
 
-/** Restarts pairs in turn until `isEnough`, each at least once. Resolves to the number of restarts. */
+/** Restarts pairs in turn, each at least once, until `isEnough`. Resolves to the number of restarts. */
 async function restartInTurn(members: readonly Member[], isEnough: () => boolean): Promise<number> {
   let restarts = 0;
   do {
@@ -136,7 +136,7 @@ async function restartInTurn(members: readonly Member[], isEnough: () => boolean
   return restarts;
 }
 
-/** Restarts one pair as the next version until half of the requests are sent, and the other until all are. */
+/** Restarts one pair as the next version until half of the requests are sent, then the other until all are. */
 async function upgrade(
   members: readonly Member[],
   requests: number,
@@ -158,13 +158,13 @@ async function restartPair(pair: readonly Member[], env?: Readonly<Record<string
 
 async function restart(member: Member, env?: Readonly<Record<string, string>>): Promise<void> {
   const status = await member.process.end();
-  if (status !== 0) throw new Error(`${member.name} ended with ${status}:\n${member.process.output}`);
+  if (status !== 0) throw new Error(`${member.name} exited with status ${status}:\n${member.process.output}`);
   member.process = await member.start(env);
 }
 
 /**
- * Sends requests at a steady rate. Of six requests, one sends a direct message, three read from servers, and two from
- * relays.
+ * Sends requests at a steady rate. Out of six requests, one sends a direct message, three read from servers, and two
+ * read from relays.
  */
 class MixedLoad {
   sent = 0;
@@ -188,13 +188,13 @@ class MixedLoad {
     this.#requestsPerSecond = requestsPerSecond;
   }
 
-  /** Sends until `work` ends, and waits for the last answers. */
+  /** Sends requests until `work` ends, and waits for the last responses. */
   async run(work: Promise<unknown>): Promise<void> {
     let isOver = false;
     const over = work.finally(() => {
       isOver = true;
     });
-    // Ignored here: an error of `work` is thrown below, after the last answers.
+    // Ignored here: an error of `work` is thrown below, after the last responses.
     over.catch(() => undefined);
     const answers: Promise<void>[] = [];
     const beganAt = performance.now();
@@ -229,7 +229,7 @@ class MixedLoad {
   }
 }
 
-/** Messages that reached a phone. */
+/** Records the messages that reach a phone. */
 class Arrivals {
   readonly ids = new Set<number>();
   repeated = 0;
@@ -242,7 +242,7 @@ class Arrivals {
     this.#phone = phone;
   }
 
-  /** Resolves when all of `ids` have arrived, or two minutes after the last one. */
+  /** Resolves when all of `ids` have arrived, or two minutes after the last arrival. */
   async wait(ids: ReadonlySet<number>): Promise<void> {
     let progressAt = performance.now();
     const isComplete = () => [...ids].every((id) => this.ids.has(id));
@@ -267,8 +267,8 @@ class Arrivals {
 }
 
 /**
- * Counts requests that were refused because of overload. Requests that waited too long share one log line per second,
- * which contains their number.
+ * Number of requests that the processes refused because of overload. Requests that waited too long share one log line
+ * per second, which contains their number.
  */
 function countShed(output: string): number {
   const waited = output.matchAll(/"requests":(\d+),"msg":"this process is overloaded/g);
@@ -276,7 +276,7 @@ function countShed(output: string): number {
   return single + [...waited].reduce((sum, [, requests]) => sum + Number(requests), 0);
 }
 
-/** Texts of all messages, by id. */
+/** Texts of all stored messages, by message id. */
 async function storedMessages(url: string): Promise<ReadonlyMap<number, string>> {
   const rows = await query<{ id: string; content: string }>(url, 'select id, content from messages');
   return new Map(rows.map(({ id, content }) => [Number(id), content]));
