@@ -21,7 +21,7 @@ afterAll(() => {
 });
 
 const key = randomBytes(32);
-/** Secrets that users may paste by mistake, and the part of each that must not be shown. */
+/** Secrets that a user may paste by mistake, and the part of each that must not be printed. */
 const secrets: Record<string, readonly [secret: string, hidden: string]> = {
   'an age identity': ['AGE-SECRET-KEY-1QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L', 'QPZRY9X8GF2TVDW0S3JN'],
   'a private key': [
@@ -41,7 +41,7 @@ const secrets: Record<string, readonly [secret: string, hidden: string]> = {
   'a mistyped URL with a password': ['postgres:user:hunter2@127.0.0.1', 'hunter2'],
   'a connection string': ['host=127.0.0.1 password=hunter2', 'hunter2'],
 };
-/** Values of these kinds may contain any text, so they are shown even if they contain words or app keys. */
+/** Kinds of values that may contain any text. They are printed even if they contain words or API keys. */
 const texts = ['name', 'text', 'value'];
 const inNoText = [
   'an age identity',
@@ -55,7 +55,7 @@ type Run = (argv: readonly string[], terminal: Terminal) => Promise<number>;
 interface Program {
   readonly run: Run;
   readonly readSettings: (environment: Environment) => unknown;
-  /** Commands that read the settings. */
+  /** Commands that read the program's settings. */
   readonly reading: readonly (readonly string[])[];
   readonly environment: Readonly<Record<string, string>>;
 }
@@ -114,13 +114,13 @@ async function typed({ run, environment }: Program, argv: readonly string[]) {
   return { status, said: said.join('\n') };
 }
 
-/** A command's option or argument, and the kind of its value. */
+/** An option or argument of a command, and the kind of its value. */
 interface Slot {
   readonly option: string | undefined;
   readonly kind: string;
 }
 
-/** A program's commands with their options and arguments, as named in their help. */
+/** A program's commands with their options and arguments, read from the program's help. */
 async function slotsOf(program: Program, path: readonly string[] = []): Promise<[string[], Slot[]][]> {
   const { said } = await typed(program, [...path, '--help']);
   const [, listed] = /^Commands:\n((?: .*\n?)+)/m.exec(said) ?? [];
@@ -140,7 +140,7 @@ async function slotsOf(program: Program, path: readonly string[] = []): Promise<
   return [[[...path], [...slots, ...options.map(([, option, kind = '']) => ({ option, kind }))]]];
 }
 
-/** The names of a program's settings. */
+/** Names of the settings that a program reads. */
 function settingsOf({ readSettings }: Program): string[] {
   const names = new Set<string>();
   const get = (_target: object, name: string | symbol) => void names.add(String(name));
@@ -164,7 +164,7 @@ const placeholders: Record<string, string> = {
 };
 const mustBeGiven = ['--to', '--relay', '--user', '--text', '--realm', '--email'];
 
-/** Arguments for a command, with a secret in one of its slots. */
+/** Arguments of a command, with a secret as the value of one option or argument. */
 function argumentsWith(path: readonly string[], slots: readonly Slot[], at: Slot, secret: string): string[] {
   const values = slots.flatMap((slot) => {
     const { option, kind } = slot;
@@ -176,7 +176,7 @@ function argumentsWith(path: readonly string[], slots: readonly Slot[], at: Slot
 }
 
 beforeAll(async () => {
-  // A command that creates a file at a relative path must not create it in the repository.
+  // Prevents a command that creates a file at a relative path from creating it in the repository.
   process.chdir(folder);
   for (const program of Object.values(programs))
     expect(await typed(program, ['db', 'migrate'])).toMatchObject({ status: 0 });
@@ -186,13 +186,13 @@ beforeAll(async () => {
 it.each([
   ['db', 'export', '--file', 'export-of-relay'],
   ['keys', 'export-stock', '--yes', '--to', 'stock'],
-])('%s %s writes a new file in this folder, under any name', async (...argv) => {
+])('%s %s creates the file at a relative path, under any name', async (...argv) => {
   const relay = programs['waxwing-relay'] as Program;
   expect(await typed(relay, argv)).toMatchObject({ status: 0 });
   expect(existsSync(join(folder, argv.at(-1) ?? ''))).toBe(true);
 });
 
-it('an unknown command of ordinary words and numbers is shown', async () => {
+it('waxwing-relay prints an unknown command if it consists of ordinary words and numbers', async () => {
   const relay = programs['waxwing-relay'] as Program;
   for (const word of ['organization-settings-2026', 'Organization-Settings', 'rotate_signing_keys_of_2026']) {
     expect((await typed(relay, [word])).said).toContain(word);
@@ -200,7 +200,7 @@ it('an unknown command of ordinary words and numbers is shown', async () => {
 });
 
 describe.each(Object.entries(programs))('%s', (_name, program) => {
-  it('shows no secret that is given to any option or argument by mistake', async () => {
+  it('prints no secret that is given as an option or argument by mistake', async () => {
     const commands = await slotsOf(program);
     const shown: string[] = [];
     let tried = 0;
@@ -219,7 +219,7 @@ describe.each(Object.entries(programs))('%s', (_name, program) => {
     expect(tried).toBeGreaterThan(50);
   });
 
-  it('shows no secret that is typed where a command belongs', async () => {
+  it('prints no secret that is given in place of a command', async () => {
     for (const [secret, hidden] of Object.values(secrets)) {
       for (const argv of [
         [secret],
@@ -234,7 +234,7 @@ describe.each(Object.entries(programs))('%s', (_name, program) => {
     }
   });
 
-  it.each(settingsOf(program))('shows no secret that is given as %s by mistake', async (setting) => {
+  it.each(settingsOf(program))('prints no secret that is given as %s by mistake', async (setting) => {
     for (const [name, [secret, hidden]] of Object.entries(secrets)) {
       if (setting.endsWith('_NAME') && !inNoText.includes(name)) continue;
       const given = { ...program, environment: { ...program.environment, [setting]: secret } };
@@ -256,18 +256,21 @@ describe.each(['apps/relay', 'apps/server', 'packages/server-push', 'apps/vendor
         ? ['--data-dir', '--port-base']
         : ['--env-file'];
 
-    it.each(options)('shows no secret that is given as %s, not even through Node', async (option) => {
-      for (const name of ['an age identity', 'a passphrase', 'a URL with a password']) {
-        const [secret, hidden] = secrets[name] ?? ['', ''];
-        for (const given of [[option, secret], [`${option}=${secret}`]]) {
-          const argv = option === '--env-file' ? ['db', 'status', ...given] : given;
-          const ran = await promisify(execFile)(path, argv, { cwd: folder }).catch(
-            (error: { stdout: string; stderr: string }) => error,
-          );
-          expect(ran.stderr).not.toBe('');
-          expect(`${ran.stdout}${ran.stderr}`).not.toContain(hidden);
+    it.each(options)(
+      'prints no secret that is given as %s, even if Node parses the option',
+      async (option) => {
+        for (const name of ['an age identity', 'a passphrase', 'a URL with a password']) {
+          const [secret, hidden] = secrets[name] ?? ['', ''];
+          for (const given of [[option, secret], [`${option}=${secret}`]]) {
+            const argv = option === '--env-file' ? ['db', 'status', ...given] : given;
+            const ran = await promisify(execFile)(path, argv, { cwd: folder }).catch(
+              (error: { stdout: string; stderr: string }) => error,
+            );
+            expect(ran.stderr).not.toBe('');
+            expect(`${ran.stdout}${ran.stderr}`).not.toContain(hidden);
+          }
         }
-      }
-    });
+      },
+    );
   },
 );

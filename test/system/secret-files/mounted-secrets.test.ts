@@ -17,10 +17,10 @@ const user = 65_534;
 const other = 7;
 const program = fileURLToPath(new URL('../../support/read-private-files.ts', import.meta.url));
 
-/** Runs a program as `user` on files that root has created. Returns its results. */
+/** Runs the program as `user` on files that root has created. Returns one result per file. */
 function readAsUser(...paths: string[]): string[] {
   const args = ['--conditions=@waxwing/source', '--import', 'tsx', program, ...paths];
-  // The loader's cache is in a folder that this user cannot write to.
+  // Disables the loader's cache, because this user cannot write to its folder.
   const env = { ...process.env, TSX_DISABLE_CACHE: '1' };
   const options = { uid: user, gid: user, env, encoding: 'utf8' } as const;
   return JSON.parse(execFileSync(process.execPath, args, options)) as string[];
@@ -39,7 +39,7 @@ function put(path: string, { uid = 0, gid = user, mode = 0o440 }): string {
   return path;
 }
 
-/** Mounts a secret as kubelet does. */
+/** Creates a secret file in the layout that kubelet uses. */
 function mountSecret(mode: number): string {
   const mount = openFolder(0o1777);
   mkdirSync(join(mount, '..2026_03_01'), { mode: 0o755 });
@@ -49,7 +49,7 @@ function mountSecret(mode: number): string {
   return join(mount, 'key');
 }
 
-// Only root can create files of other users.
+// Only root can create files for other users.
 describe.runIf(process.geteuid?.() === 0)('a program that does not run as root', () => {
   it('reads secrets mounted by Kubernetes, Docker and systemd, and its own files and links', () => {
     const credentials = openFolder(0o550);
@@ -70,7 +70,7 @@ describe.runIf(process.geteuid?.() === 0)('a program that does not run as root',
     expect(readAsUser(...paths)).toEqual(paths.map(() => 'secret'));
   });
 
-  it('refuses files that others may read, replace or have created, each with its remedy', () => {
+  it('rejects files that others can read, replace or have created, each with a remedy', () => {
     const folder = openFolder(0o1777);
     const key = put(join(folder, 'key'), { uid: user, mode: 0o600 });
     const link = join(folder, 'link');

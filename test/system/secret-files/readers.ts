@@ -19,17 +19,17 @@ import { CredentialStore } from '#vendors/credentials/vendor-credentials.js';
 import { keyTerminal } from '../../apps/relay/keyring/key-terminal.js';
 import { sodium } from '../../apps/relay/keyring/ring-material.js';
 
-/** A program's reader of one kind of secret file. */
+/** A program's reader for one kind of secret file. */
 export interface SecretFileReader {
-  /** Valid content. */
+  /** Content that the reader accepts. */
   readonly content: string;
-  /** Required name of the file; any by default. */
+  /** Required file name. Default: any. */
   readonly name?: string;
-  /** The program writes the file itself, so its mode must be 0600 or stricter for any owner. */
+  /** Whether the program writes the file itself. If so, its mode must be 0600 or stricter for any owner. */
   readonly isWrittenByProgram?: boolean;
-  /** Links are refused, even those that belong to the same user. */
+  /** Whether the reader rejects links, including links of the same user. */
   readonly takesNoLinks?: boolean;
-  /** Resolves once the file has been used. Rejects with the error message that the operator sees. */
+  /** Uses the file. Resolves when done, or rejects with the error message that the operator sees. */
   read(path: string): Promise<unknown>;
 }
 
@@ -70,7 +70,7 @@ async function open(url: string): Promise<void> {
   await (await openDatabase({ url, ...openingOptions })).close();
 }
 
-/** All readers of secret files in our programs. */
+/** All readers of secret files in this repository's programs. */
 export const secretFileReaders: Readonly<Record<string, SecretFileReader>> = {
   'the key ring': {
     content: 'a ring',
@@ -147,7 +147,7 @@ export const secretFileReaders: Readonly<Record<string, SecretFileReader>> = {
     content: pem('ec'),
     async read(path) {
       const url = `postgres://a@127.0.0.1:9/a?sslmode=verify-full&sslkey=${encodeURIComponent(path)}`;
-      // If the driver fails because nothing listens on the port, it has already read the key.
+      // The error of the driver is ignored: when it fails to connect, it has already read the key.
       await open(url).catch((error: Error) => {
         if (!error.message.includes('nothing listens there')) throw error;
       });

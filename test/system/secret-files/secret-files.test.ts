@@ -39,8 +39,8 @@ function putLink(path: string, content: string): string {
 }
 
 /**
- * Creates files as Kubernetes mounts them: the file is a link into `..data`, which is a link to a folder named after a
- * date.
+ * Creates a file with the layout that Kubernetes uses: the file is a link into `..data`, which is a link to a folder
+ * named after a date.
  */
 function putMounted(path: string, content: string, mode: number): void {
   const mount = dirname(path);
@@ -53,27 +53,27 @@ function putMounted(path: string, content: string, mode: number): void {
 type Layout = (path: string, content: string) => void | Promise<void>;
 
 const accepted: Record<string, Layout> = {
-  'a file of its own with mode 0600': (path, content) => put(path, content),
-  'a file of its own with mode 0400': (path, content) => put(path, content, isRoot ? 0o400 : 0o600),
+  'a file of the same user with mode 0600': (path, content) => put(path, content),
+  'a file of the same user with mode 0400': (path, content) => put(path, content, isRoot ? 0o400 : 0o600),
 };
 const acceptedLinks: Record<string, Layout> = {
-  'a link to it': (path, content) => void putLink(path, content),
-  'links in a chain, relative and absolute': (path, content) => {
+  'a link to a file': (path, content) => void putLink(path, content),
+  'a chain of relative and absolute links': (path, content) => {
     const target = putLink(`${path}.1`, content);
     symlinkSync(dirname(target), `${path}.folder`);
     symlinkSync(`${basename(path)}.folder/../${basename(dirname(target))}/${basename(path)}.1`, path);
   },
-  'a link in a sticky folder that all may write to': (path, content) => {
+  'a link in a sticky folder to which all users may write': (path, content) => {
     chmodSync(dirname(path), 0o1777);
     putLink(path, content);
   },
-  'a secret that Kubernetes mounted': (path, content) => putMounted(path, content, 0o600),
+  'a secret mounted by Kubernetes': (path, content) => putMounted(path, content, 0o600),
 };
-// Secret files as Docker, Kubernetes with an fsGroup, and systemd mount them.
+// Layouts of secret files that Docker, Kubernetes with an fsGroup, and systemd mount.
 const acceptedOfRoot: Record<string, Layout> = {
   'a file of root with mode 0440': (path, content) => put(path, content, 0o440),
   'a file of root with mode 0640': (path, content) => put(path, content, 0o640),
-  'a secret of root that Kubernetes mounted for a group': (path, content) => putMounted(path, content, 0o440),
+  'a secret of root mounted by Kubernetes for a group': (path, content) => putMounted(path, content, 0o440),
 };
 
 type Refusal = readonly [layout: Layout, said: string];
@@ -101,7 +101,7 @@ const refused: Record<string, Refusal> = {
     async (path) => {
       const server = createServer();
       await new Promise<void>((resolve) => server.listen(`${path}.s`, resolve));
-      // The hard link remains when the server removes the original name.
+      // The hard link survives when the server removes the original name.
       linkSync(`${path}.s`, path);
       await new Promise((resolve) => server.close(resolve));
       chmodSync(path, 0o600);
@@ -122,7 +122,7 @@ const refusedLinks: Record<string, Refusal> = {
     (path, content) => chmodSync(putLink(path, content), 0o644),
     'has mode 0644, which lets others use it',
   ],
-  'a link in a folder that its group may write to': [
+  'a link in a folder to which its group may write': [
     (path, content) => {
       putLink(path, content);
       chmodSync(dirname(path), 0o770);
@@ -154,7 +154,7 @@ const refusedLinksOfForeigners: Record<string, Refusal> = {
     },
     `which user ${foreigner} can replace as the owner of its folder: use the path of its target`,
   ],
-  'a folder of the path that is a link of another user': [
+  'a path with a folder that is another user’s link': [
     (path, content) => {
       const target = freshFolder();
       put(join(target, basename(path)), content);
@@ -196,11 +196,11 @@ describe.each(Object.entries(secretFileReaders))('%s', (_kind, reader) => {
     return path;
   }
 
-  it.each(Object.entries(accepted))('may be %s', async (_layout, layout) => {
+  it.each(Object.entries(accepted))('can be read from %s', async (_layout, layout) => {
     await reader.read(await layOut(layout));
   });
 
-  it.each(Object.entries(refused))('must not be %s', async (_layout, [layout, said]) => {
+  it.each(Object.entries(refused))('cannot be read from %s', async (_layout, [layout, said]) => {
     const path = await layOut(layout);
     const before = readdirSync(dirname(path));
     await expect(reader.read(path)).rejects.toThrow(said);
@@ -208,7 +208,7 @@ describe.each(Object.entries(secretFileReaders))('%s', (_kind, reader) => {
   });
 
   it.each(reader.takesNoLinks ? Object.entries({ ...acceptedLinks, ...refusedLinks }) : [])(
-    'must not be %s, because it accepts no links',
+    'cannot be read from %s, because the reader accepts no links',
     async (_layout, layout) => {
       const path = await layOut(Array.isArray(layout) ? layout[0] : (layout as Layout));
       await expect(reader.read(path)).rejects.toThrow('is a symbolic link');
@@ -216,7 +216,7 @@ describe.each(Object.entries(secretFileReaders))('%s', (_kind, reader) => {
   );
 
   it.each(reader.isWrittenByProgram ? [0o440, 0o640] : [])(
-    'must not have mode %o, even if root owns it, since the program writes it',
+    'cannot have mode %o, even if root owns the file, because the program writes it',
     async (mode) => {
       const path = await layOut((path, content) => put(path, content, mode));
       await expect(reader.read(path)).rejects.toThrow(`which lets others use it: run chmod 600 ${path}`);
