@@ -3,7 +3,7 @@ import type { StockServer, StockUser } from './stock-server.js';
 
 const success = { result: 'success', msg: '' };
 
-/** The chat API of a listening server. */
+/** Client of a listening server's chat API. */
 export function askByHttp(serverUrl: string): AskServer {
   return async (method, path, fields, authorization) => {
     const form = new URLSearchParams(fields);
@@ -16,7 +16,7 @@ export function askByHttp(serverUrl: string): AskServer {
   };
 }
 
-/** The chat API of a stock server, as one of its users. */
+/** Client of a stock server's chat API, as one of its users. */
 export function askStockServer(server: StockServer, user: StockUser): AskServer {
   const { devices } = server;
   const { userId } = user;

@@ -6,16 +6,16 @@ import type { StockPhone } from './stock-phone.js';
 import type { StockServer, StockUser } from './stock-server.js';
 import type { StockWorld, WorldUser } from './stock-world.js';
 
-/** Actions of a phone, for both generations and both servers. */
+/** Actions of a phone, the same for both generations and both servers. */
 interface FleetApp {
   readonly phone: StockPhone;
   readonly shown: ReadonlyMap<number, number>;
   readonly isPending: boolean;
   readonly isFailed: boolean;
   readonly isSettled: boolean;
-  /** Opens the app, which registers if something has changed. */
+  /** Opens the app. The app registers if anything has changed. */
   start(): Promise<void>;
-  /** Reads the registration state. */
+  /** Updates the app's view of its registration state. */
   look(): Promise<void>;
   rotateKey(): void;
   signIn(): Promise<void>;
@@ -24,27 +24,27 @@ interface FleetApp {
   receive(body: Readonly<Record<string, unknown>>): boolean;
 }
 
-/** An account on a phone. Accounts on the same phone share `app.phone`. */
+/** An account on a phone. Accounts on the same phone have the same `app.phone`. */
 export interface FleetAccount {
   readonly app: FleetApp;
   readonly user: FleetUser;
   readonly server: 'ours' | 'stock';
   isSignedIn: boolean;
-  /** Incremented by each token change and each logout. Messages from earlier epochs may not arrive. */
+  /** Incremented by every token change and every logout. Messages from earlier epochs need not arrive. */
   epoch: number;
 }
 
 /** A user of one of the servers. */
 export interface FleetUser {
   readonly accounts: FleetAccount[];
-  /** Sends the user a message. Returns its id. */
+  /** Sends the user a message. Returns the message id. */
   notify(): Promise<number>;
 }
 
 let messages = 0;
 
 /**
- * Creates users of our server, each with a phone of either generation. Every second user also has an account on the
+ * Creates users of our server, each with one phone of each generation. Every second user also has an account on the
  * previous user's phones.
  */
 export async function usersOfOurs(world: StockWorld, sender: WorldUser, count: number): Promise<FleetUser[]> {

@@ -24,25 +24,28 @@ interface LogoutWhileQueued {
 
 const minute = 60_000;
 const hour = 60 * minute;
-/** Longer than the relay's and the server's backoff after one failure. */
+/** Longer than the backoff of the relay and the server after a single failure. */
 const settleMilliseconds = 10 * minute;
 
-/** Phones of both generations at our server and at a stock server, which share our relay. */
+/** Phones of both generations at our server and at a stock server. Both servers use our relay. */
 export class Fleet {
   readonly world: StockWorld;
   readonly stock: StockServer;
   readonly users: readonly FleetUser[];
-  /** Tokens of deliveries that no account on the phone can decrypt, for example after a logout. */
+  /** Tokens of deliveries that no account on the phone can decrypt, such as deliveries after a logout. */
   readonly afterLogout: string[] = [];
-  /** Number of phones that logged in again after a stock server had used up its retries for them. */
+  /** Number of phones that had to log in again because a stock server had exhausted its retries for them. */
   freed = 0;
-  /** Number of notifications that the relay had queued for an account when it logged out. */
+  /** Number of notifications in the relay's queue for an account at the moment of its logout. */
   queuedAtLogout = 0;
   readonly #random: () => number;
   readonly #expected: Expected[] = [];
   readonly #dead: object[] = [];
   #isDownFor: StockPhone | undefined;
-  /** Phones that logged out during an outage. The relay sends queued notifications until our server has reached it. */
+  /**
+   * Phones that logged out during an outage. The relay keeps sending queued notifications to them until our server
+   * reaches it.
+   */
   readonly #leftInOutage = new Set<StockPhone>();
 
   private constructor(parts: Pick<Fleet, 'world' | 'stock' | 'users'>, random: () => number) {
@@ -87,7 +90,7 @@ export class Fleet {
     if (!this.world.isRelayRunning) this.#leftInOutage.add(account.app.phone);
   }
 
-  /** Replaces a phone's token at the vendor, which never delivers to the old token again. */
+  /** Replaces a phone's token at the vendor, which no longer delivers to the old token. */
   async changeToken({ phone }: FleetAccount['app']): Promise<void> {
     const { token, kind } = phone;
     const refusal =
@@ -101,7 +104,7 @@ export class Fleet {
     }
   }
 
-  /** Simulates some hours of use: messages, new tokens and keys, and logouts. */
+  /** Simulates some hours of use with messages, new tokens, new keys and logouts. */
   async use(hours: number): Promise<void> {
     this.world.time.ahead += hours * hour;
     for (let action = 0; action < 3; action += 1) await this.#useOne(this.#pick(this.accounts));
@@ -114,7 +117,7 @@ export class Fleet {
     const messageId = await user.notify();
     for (const account of user.accounts) {
       const { app, epoch, isSignedIn, server } = account;
-      // A stock server gives up immediately if it cannot send.
+      // A stock server does not retry if it cannot send a notification.
       const isSent = isSignedIn && app.isSettled && (server === 'ours' || isRelayRunning);
       if (isSent) this.#expected.push({ account, messageId, epoch });
     }
@@ -141,8 +144,9 @@ export class Fleet {
   }
 
   /**
-   * Logs out one of a phone's two accounts at our server, and possibly back in, while the vendor is down for the phone
-   * and the relay has queued notifications for both accounts. `isRelayDown`: the relay is down during the logout.
+   * Logs one of a phone's two accounts at our server out, and possibly back in. Meanwhile, the vendor is down for this
+   * phone, and the relay has queued notifications for both accounts. `isRelayDown`: whether the relay is down during
+   * the logout.
    */
   async logOutWhileQueued({ isOlder, isRelayDown }: LogoutWhileQueued): Promise<void> {
     const { world } = this;
@@ -159,20 +163,20 @@ export class Fleet {
     await world.idle();
     if (this.#random() < 0.5) await this.signIn(leaving);
     if (isRelayDown) await world.startRelay();
-    // The relay may have been down a second time. The server retries within an hour.
+    // The relay may be down for a second time. The server retries within an hour.
     world.time.ahead += hour;
     await world.idle();
     await this.#forgetReportedLogouts();
     this.#isDownFor = undefined;
     await this.#setFaults();
-    // Longer than the relay waits before it retries a notification that the vendor refused.
+    // Longer than the relay's delay before it retries a notification that the vendor refused.
     for (let hours = 0; hours < 3; hours += 1) {
       world.time.ahead += hour;
       await this.settle();
     }
   }
 
-  /** Makes a different bouncer key primary, optionally revokes the previous key, and restarts the relay. */
+  /** Makes a different bouncer key primary, optionally revokes the previous one, and restarts the relay. */
   async changeKeys({ revokes }: { readonly revokes: boolean }): Promise<void> {
     await this.world.stopRelay();
     const makeKeyPair = () => sodium.generateKeyPair();
@@ -185,7 +189,8 @@ export class Fleet {
   }
 
   /**
-   * Lets servers and relay finish, and phones receive their deliveries. A phone with a refused key gets an app update.
+   * Lets servers and relay complete their work, and phones receive their deliveries. Updates the app on each phone
+   * whose key was refused.
    */
   async settle(): Promise<void> {
     for (const pause of [0, settleMilliseconds]) {
@@ -225,7 +230,10 @@ export class Fleet {
     await account.app.start();
   }
 
-  /** Receives deliveries. A delivery that no account on the phone can decrypt must belong to a logged-out account. */
+  /**
+   * Receives deliveries. If no account on the phone can decrypt a delivery, the delivery must be for a logged-out
+   * account.
+   */
   async #receive(): Promise<void> {
     for (const { token, body } of await this.world.takeDeliveries()) {
       const accounts = this.accounts.filter(({ app, isSignedIn }) => isSignedIn && app.phone.token === token);
@@ -236,21 +244,24 @@ export class Fleet {
     await this.#forgetReportedLogouts();
   }
 
-  /** Clears the logouts during outages, because the relay learns of every logout once all removals are requested. */
+  /**
+   * Clears the set of logouts during outages once our server has requested all removals, because the relay then knows
+   * of every logout.
+   */
   async #forgetReportedLogouts(): Promise<void> {
     if (!this.world.isRelayRunning || this.#leftInOutage.size === 0) return;
     const waiting = await this.world.server.database.jobs.list({ state: 'waiting', limit: 1000 });
     if (!waiting.some(({ kind }) => removalKinds.includes(kind))) this.#leftInOutage.clear();
   }
 
-  /** Sets the vendors' faults: dead tokens, an outage for one phone, and one busy answer for a phone. */
+  /** Sets the vendors' faults: dead tokens, an outage for one phone, and a single 503 response for `busy`. */
   async #setFaults(busy?: FleetAccount): Promise<void> {
     const once = busy === undefined ? [] : [{ ...unavailable(busy.app.phone), times: 1 }];
     const down = this.#isDownFor === undefined ? [] : [unavailable(this.#isDownFor)];
     await this.world.setFaults([...down, ...once, ...this.#dead]);
   }
 
-  /** The two accounts of a phone that users of our server share. */
+  /** The two accounts on a phone that is shared by users of our server. */
   #sharing(isOlder: boolean): readonly [FleetAccount, FleetAccount] {
     for (const { app, server } of this.accounts) {
       const [one, other] = this.#accountsOn(app.phone);

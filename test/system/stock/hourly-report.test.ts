@@ -22,8 +22,8 @@ async function newServer(relayUrl?: string): Promise<StockServer> {
 }
 
 /**
- * A proxy that forwards only the first bytes of each request until it is released, so that the relay sees that a
- * request is arriving.
+ * A proxy that forwards only the first bytes of each request until it is released. The relay therefore has a request in
+ * flight whose body is incomplete.
  */
 async function slowProxy() {
   const signals = new EventEmitter();
@@ -44,7 +44,7 @@ async function slowProxy() {
 }
 
 describe('the hourly report of a stock server', () => {
-  it('keeps push on for a week, and sends each row once to a running relay', async () => {
+  it('keeps push on for a week, and sends each row to the relay only once', async () => {
     const server = await newServer();
     for (let hours = 1; hours <= 7 * 24; hours += 1) {
       world.time.ahead += hour;
@@ -71,7 +71,7 @@ describe('the hourly report of a stock server', () => {
     expect(server.log).toEqual([refused, refused, refused]);
   });
 
-  it('keeps push on while the relay is busy, and the worker retries what it queued', async () => {
+  it('keeps push on while the relay is overloaded, and succeeds afterwards', async () => {
     const [busy, server] = [await newServer(), await newServer()];
     const device = await registerAt(busy, ada, await newPhone(world, 'fcm'));
     await world.startRelay({
@@ -92,7 +92,7 @@ describe('the hourly report of a stock server', () => {
     expect(server.log).toHaveLength(1);
   });
 
-  it('keeps push on while the relay closes: a request that arrives is answered', async () => {
+  it('keeps push on when it arrives during the relay’s shutdown', async () => {
     const slow = await slowProxy();
     const server = await newServer(slow.url);
     const begun = once(slow.signals, 'begun');
@@ -109,7 +109,7 @@ describe('the hourly report of a stock server', () => {
     ]);
   });
 
-  it('switches push on again automatically after an outage of the relay', async () => {
+  it('switches push on again after an outage of the relay', async () => {
     const server = await newServer();
     await world.stopRelay();
     await server.reportHourly();

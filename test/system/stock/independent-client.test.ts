@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { StockWorld, type WorldUser } from './stock-world.js';
 
 const script = join(import.meta.dirname, 'independent_client.py');
-/** Debian's Python, which can load Debian's PyNaCl package. */
+/** Debian's Python, because it can load Debian's PyNaCl package. */
 const python = '/usr/bin/python3';
 let world: StockWorld;
 let sender: WorldUser;
@@ -24,7 +24,7 @@ it.concurrent.each([
   ['newer', 'fcm'],
   ['newer', 'apns'],
 ])(
-  'a client with PyNaCl registers, is notified and rotates key and token: %s generation, %s',
+  'a PyNaCl client registers, gets notifications, and rotates its key and token: %s generation, %s',
   async (generation, kind) => {
     const user = await world.addUser(`${generation}-${kind}`);
     const options = {

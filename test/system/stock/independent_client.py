@@ -1,8 +1,8 @@
 """A client for encrypted push, written from docs/protocol.md with only PyNaCl and the standard library.
 
 Signs in, registers, gets notifications from the vendors' stand-ins and opens them, rotates its key and its token, and
-recovers from a refused registration. Prints one JSON line for each step; ends with status 1 and a sentence for the first
-answer that differs from the page.
+recovers from a refused registration. Prints one JSON line per step. Exits with status 1 and a sentence at the first
+response that differs from the page.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from nacl.public import PrivateKey, PublicKey, SealedBox
 from nacl.secret import SecretBox
 
 class Phone:
-    """A token, and how a registration of it is sealed."""
+    """A phone's token, and its encrypted registration."""
 
     def __init__(self, kind, bouncer_key):
         self.kind = kind
@@ -72,7 +72,7 @@ class Older:
         self.register()
 
     def be_refused(self):
-        """Registers with a key that the relay does not have. Returns the code of the failure."""
+        """Registers with a key that the relay does not have, and returns the error code."""
         self.phone.new_token()
         self.send(b64(bytes(PrivateKey.generate().public_key)))
         return self.wait_until("failed")["error_code"]
@@ -127,7 +127,7 @@ class Newer:
         self.wait_for(op="update", push_token_id=self.phone.token_id(), pending_push_token_id=None)
 
     def be_refused(self):
-        """Registers with a key that the relay does not have. Returns the code of the failure."""
+        """Registers with a key that the relay does not have, and returns the error code."""
         self.phone.new_token()
         self.send(**self.token_group(b64(bytes(PrivateKey.generate().public_key))))
         code = "push_registration_error_code"
@@ -181,7 +181,7 @@ class Journey:
         yield "recovered", self.get_message()
 
     def get_message(self):
-        """Gets and opens the notification of a direct message, and then of its removal."""
+        """Receives and decrypts the notification for a direct message, and then the one for its removal."""
         text = f"hello {secrets.token_hex(4)} \N{SNOWMAN}"
         to = json.dumps([self.api.user_id])
         message_id = self.sender.post("messages", type="direct", to=to, content=text)["id"]
@@ -199,7 +199,7 @@ class Journey:
         return self.vendors.wait_for(self.phone.token, *key, matches)
 
     def require_foreign(self, former):
-        """The former key does not open what was encrypted with the new key."""
+        """Requires that the former key cannot decrypt the last notification."""
         last = self.vendors.deliveries(self.phone.token)[-1]
         try:
             former(self.vendors.parts(last, self.client.key_field)[1])

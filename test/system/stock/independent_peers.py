@@ -24,7 +24,7 @@ def b64(data):
 
 
 class Api:
-    """The chat API, as one user."""
+    """A client of the chat API, as one user."""
 
     def __init__(self, url, email, password):
         self.url = url
@@ -50,12 +50,12 @@ class Api:
                 answer = json.load(response)
         except urllib.error.HTTPError as error:
             answer = json.load(error)
-        require(answer["result"] == ("error" if refused else "success"), f"{method} {path} answers {answer}")
+        require(answer["result"] == ("error" if refused else "success"), f"{method} {path} responds with {answer}")
         return answer
 
 
 class Events:
-    """An event queue of the user, read by long polls."""
+    """An event queue of the user, read by long polling."""
 
     def __init__(self, api, event_type):
         self.api = api
@@ -65,7 +65,7 @@ class Events:
         self.last_event_id = self.state["last_event_id"]
 
     def wait_for(self, what, matches):
-        """The next event that matches; earlier ones are skipped."""
+        """Returns the next event that matches, and skips events before it."""
         deadline = time.monotonic() + DEADLINE_SECONDS
         while time.monotonic() < deadline:
             answer = self.api.get("events", queue_id=self.queue_id, last_event_id=self.last_event_id)
@@ -77,14 +77,14 @@ class Events:
 
 
 class Vendors:
-    """What FCM or APNs got for a token, each delivery once."""
+    """The deliveries to a token at FCM or APNs, each returned only once."""
 
     def __init__(self, url):
         self.url = url
         self.handled = {}
 
     def wait_for(self, token, key_field, key_id, open_box, matches):
-        """The next notification to the token, for the key, that matches."""
+        """Returns the next notification to the token that matches. Requires that it is encrypted for the key."""
         deadline = time.monotonic() + DEADLINE_SECONDS
         while time.monotonic() < deadline:
             deliveries = self.deliveries(token)
@@ -99,13 +99,13 @@ class Vendors:
         raise Unexpected(f"no notification arrives at {token}")
 
     def parts(self, delivery, key_field):
-        """The id of the key and the ciphertext. Every value of FCM data is a text."""
+        """Returns the key id and the ciphertext. Requires that every value in FCM data is a string."""
         data = delivery["body"]
         if delivery["vendor"] == "fcm":
             data = data["message"]["data"]
-            require(all(isinstance(value, str) for value in data.values()), f"no text in FCM data: {data}")
+            require(all(isinstance(value, str) for value in data.values()), f"not a string in FCM data: {data}")
         else:
-            require(isinstance(data[key_field], int) and "aps" in data, f"another form: {data}")
+            require(isinstance(data[key_field], int) and "aps" in data, f"unexpected APNs body: {data}")
         return int(data[key_field]), base64.b64decode(data["encrypted_data"], validate=True)
 
     def deliveries(self, token):

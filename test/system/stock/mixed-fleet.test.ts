@@ -5,7 +5,7 @@ import { Fleet } from './fleet.js';
 const seed = 20_261_126;
 const stepHours = 8;
 const steps = (7 * 24) / stepHours;
-/** Shorter than a day, because the server drops a notification after a day. */
+/** Maximum length of an outage in steps. Shorter than a day, because the server drops a notification after a day. */
 const longestOutage = 2;
 const rotatesAt = 6;
 const revokesAt = 13;
@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => fleet.world.close());
 
-it('both generations at two servers, for a week: nothing is lost, shown twice, stuck or pushed after a logout', async () => {
+it('phones of both generations at two servers lose nothing and show nothing twice in a week of use', async () => {
   const { world, stock } = fleet;
   const random = seededRandom(seed + 1);
   for (const account of fleet.accounts) await fleet.signIn(account);
@@ -42,7 +42,7 @@ it('both generations at two servers, for a week: nothing is lost, shown twice, s
   }
   expect(logouts).toEqual([]);
   if (!world.isRelayRunning) await fleet.endOutage();
-  // The relay may have been down a second time. The server retries within an hour.
+  // The relay may have been down for a second time. The server retries within an hour.
   for (let hours = 0; hours < 3; hours += 1) {
     world.time.ahead += 3_600_000;
     for (const account of fleet.accounts) {
@@ -60,7 +60,7 @@ it('both generations at two servers, for a week: nothing is lost, shown twice, s
   const { afterLogout } = fleet;
   expect({ stuck, lost, twice, afterLogout }).toEqual({ stuck: [], lost: [], twice: [], afterLogout: [] });
   expect(expected).toBeGreaterThan(steps);
-  // Four logouts, each with two queued notifications, one for each account on the phone.
+  // Four logouts, each with one queued notification for each of the phone's two accounts.
   expect(fleet.queuedAtLogout).toBe(8);
   expect(fleet.freed).toBeGreaterThan(0);
   await stock.reportHourly();

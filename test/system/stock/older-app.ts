@@ -12,16 +12,16 @@ interface PushDevice {
   readonly status: 'pending' | 'active' | 'failed';
 }
 
-/** One account in an app of the older generation (docs/protocol.md), as an independent implementation. */
+/** One account in an app of the older generation (docs/protocol.md), implemented independently of the client. */
 export class OlderApp {
   readonly phone: StockPhone;
   readonly shown = new Map<number, number>();
   readonly #ask: AskServer;
   readonly #authorization: string;
-  /** Without the high bits, so that every JSON parser reads it exactly. */
+  /** The push account id. Its high bits are zero, so that every JSON parser reads it exactly. */
   #accountId = newAccountId();
   #keys: KeyPair[] = [newKeyPair()];
-  /** The token and key of the last registration that the server accepted. */
+  /** Token and key of the last registration that the server accepted. */
   #registered = '';
   #device: PushDevice | undefined;
 
@@ -39,12 +39,12 @@ export class OlderApp {
     return this.#device?.status === 'failed';
   }
 
-  /** Whether the server notifies the current token with the current key. */
+  /** Whether the server sends notifications to the current token with the current key. */
   get isSettled(): boolean {
     return this.#device?.status === 'active' && this.#registered === this.#current;
   }
 
-  /** Reads the state. Registers if the server does not have the token or key, or has refused them. */
+  /** Reads the registration state. Registers if the server lacks the token or key, or has refused them. */
   async start(): Promise<void> {
     await this.look();
     const isLost = this.#device === undefined || this.isFailed;

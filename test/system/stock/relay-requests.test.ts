@@ -3,7 +3,7 @@ import { type RelayReaction, RelayStandIn, refused } from '../../support/relay-s
 import { askRelay, RelayFailure } from './relay-requests.js';
 import { StockServer } from './stock-server.js';
 
-// Checks the section "Reading the relay's answers" in docs/protocol.md with requests of stock servers.
+// Checks the section "Reading the relay's answers" in docs/protocol.md against requests of stock servers.
 
 const credentials = { serverId: '6cde5f7a-1f7e-4978-9716-49f69ebfc9fe', serverKey: 'k'.repeat(64) };
 let relay: RelayStandIn;
@@ -26,8 +26,8 @@ async function outcomeOf(endpoint: string, reaction: RelayReaction): Promise<str
   }
 }
 
-describe('the stock server of these tests', () => {
-  it('sends credentials, version and form', async () => {
+describe('the simulated stock server', () => {
+  it('sends credentials, its version and a form', async () => {
     await outcomeOf('push/e2ee/register', { status: 200, body: {} });
     expect(relay.requests.at(-1)).toMatchObject({
       method: 'POST',
@@ -63,7 +63,7 @@ describe('the stock server of these tests', () => {
     ['refused', register, refused(401, 'UNAUTHORIZED')],
     ['refused', register, refused(429, 'RATE_LIMIT_HIT')],
     ['refused', register, refused(403, 'REMOTE_REALM_SERVER_MISMATCH_ERROR')],
-  ] as const)('reads as %s, from %s, the answer %j', async (kind, endpoint, reaction) => {
+  ] as const)('treats as %s, at %s, the response %j', async (kind, endpoint, reaction) => {
     expect(await outcomeOf(endpoint, reaction)).toBe(kind);
   });
 
@@ -75,7 +75,7 @@ describe('the stock server of these tests', () => {
     [true, 'cut', 3_599_999],
     [false, 'cut', 3_600_000],
   ] as const)(
-    'leaves push on (%s) after the answer %j to its hourly report, %s ms after a push worked',
+    'leaves push on (%s) after the response %j to its hourly report, %s ms after a successful push',
     async (isPushOn, reaction, millisecondsAgo) => {
       const realm = { uuid: '9aa61d0b-8ce5-488d-8e9e-fedc346e6836', url: 'https://a.example', name: 'A' };
       const server = new StockServer({ relayUrl: relay.url, credentials, realm, clock: () => 1e12 });

@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 
 /**
- * How a stock server's request to its relay can fail. Only the first two are retried.
+ * How a stock server's request to its relay can fail. Only `connection` and `server` failures are retried.
  * - `connection`: timeout, refused or broken connection
  * - `server`: HTTP 500 or above
  * - `named`: one of the codes that the caller handles by name
@@ -21,7 +21,7 @@ export type RelayFailureKind =
 
 export class RelayFailure extends Error {
   readonly kind: RelayFailureKind;
-  /** The code that a device row stores. */
+  /** The code that is stored in a device's row. */
   readonly code: string;
 
   constructor(kind: RelayFailureKind, message: string, code = 'BAD_REQUEST') {
@@ -30,7 +30,7 @@ export class RelayFailure extends Error {
     this.code = code;
   }
 
-  /** Whether the relay refuses the realm, which means that push is disabled for it. */
+  /** Whether the relay refuses the realm, which disables push for it. */
   get refusesRealm(): boolean {
     return this.code === 'MISSING_REMOTE_REALM' || this.kind === 'disallowed';
   }
@@ -51,9 +51,9 @@ export interface StockCredentials {
 
 export interface RelayRequestOptions {
   readonly relayUrl: string;
-  /** `undefined` for requests without authentication. */
+  /** `undefined` for a request without authentication. */
   readonly credentials: StockCredentials | undefined;
-  /** Default: 15 seconds, and 90 for analytics. */
+  /** Default: 15 seconds, or 90 seconds for analytics. */
   readonly timeoutMilliseconds?: number;
 }
 
@@ -72,8 +72,8 @@ const namedCodes: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Sends one request to the relay as a stock Zulip 12 server does, and checks its answer in the same order.
- * @param endpoint below `/api/v1/remotes/`.
+ * Sends one request to the relay as a stock Zulip 12 server does, and checks the response in the same order.
+ * @param endpoint path below `/api/v1/remotes/`.
  * @throws RelayFailure
  */
 export async function askRelay(
@@ -124,7 +124,7 @@ function readObject(text: string): Record<string, unknown> {
   return value as Record<string, unknown>;
 }
 
-/** Uses one TCP connection per request, because a stock server does not reuse connections. */
+/** Sends a request on a new TCP connection, because a stock server does not reuse connections. */
 function send(
   { relayUrl, credentials, timeoutMilliseconds }: RelayRequestOptions,
   method: 'GET' | 'POST',

@@ -30,13 +30,13 @@ afterAll(() => world.close());
 const registrarOf = ({ userId, email, apiKey }: WorldUser) =>
   client.registrar({ realmUrl: world.serverUrl, userId, email, apiKey });
 
-it('a user of a shared phone is notified immediately after a password change', async () => {
+it('a user of a shared phone gets notifications immediately after changing the password and signing in again', async () => {
   const users = [await world.addUser('ada'), await world.addUser('bob')];
   const [ada, bob] = users as [WorldUser, WorldUser];
   for (const user of users) expect(await registrarOf(user).sync()).toMatchObject({ code: 'active' });
   await world.setPassword(ada);
   await world.idle();
-  // The relay now rejects notifications for the old key, because the token still belongs to Bob.
+  // At this point, the relay rejects notifications for the old key, because the token still belongs to Bob.
   const { email: username, password } = ada;
   const { body } = await askByHttp(world.serverUrl)(
     'POST',

@@ -33,7 +33,7 @@ async function signedIn(phone: StockPhone): Promise<StockApp> {
   return app;
 }
 
-/** An app with a registration that the relay has confirmed. */
+/** An app whose registration the relay has confirmed. */
 async function registered(kind: 'fcm' | 'apns'): Promise<StockApp> {
   const app = await signedIn(await newPhone(world, kind));
   await app.start();
@@ -47,7 +47,7 @@ async function settle(app: StockApp): Promise<void> {
   await app.poll();
 }
 
-/** Sends the user a message. Returns the notified tokens, after the apps have received it. */
+/** Sends the user a message, and lets the apps receive it. Returns the tokens of the deliveries. */
 async function notified(...apps: readonly StockApp[]): Promise<string[]> {
   await world.sendMessage(sender, user);
   await world.idle();
@@ -59,26 +59,29 @@ async function notified(...apps: readonly StockApp[]): Promise<string[]> {
 }
 
 describe('a stock app at our server', () => {
-  it.each(['fcm', 'apns'] as const)('registers once with %s, and shows each message once', async (kind) => {
-    const app = await registered(kind);
-    expect(app.sent).toEqual([['device_id', ...keyGroup, ...tokenGroup]]);
-    await app.start();
-    await settle(app);
-    expect([app.sent.length, app.refusals]).toEqual([1, []]);
-    expect(await notified(app)).toEqual([app.phone.token]);
-    expect([...app.shown.values()]).toEqual([1]);
-    const [messageId] = app.shown.keys();
-    await world.ask(user, 'POST', 'messages/flags', {
-      messages: JSON.stringify([messageId]),
-      op: 'add',
-      flag: 'read',
-    });
-    await world.idle();
-    const removals = await world.takeDeliveries();
-    expect(removals.map(({ body }) => app.receive(body))).toEqual(['removed']);
-  });
+  it.each(['fcm', 'apns'] as const)(
+    'registers only once with %s, and shows each message once',
+    async (kind) => {
+      const app = await registered(kind);
+      expect(app.sent).toEqual([['device_id', ...keyGroup, ...tokenGroup]]);
+      await app.start();
+      await settle(app);
+      expect([app.sent.length, app.refusals]).toEqual([1, []]);
+      expect(await notified(app)).toEqual([app.phone.token]);
+      expect([...app.shown.values()]).toEqual([1]);
+      const [messageId] = app.shown.keys();
+      await world.ask(user, 'POST', 'messages/flags', {
+        messages: JSON.stringify([messageId]),
+        op: 'add',
+        flag: 'read',
+      });
+      await world.idle();
+      const removals = await world.takeDeliveries();
+      expect(removals.map(({ body }) => app.receive(body))).toEqual(['removed']);
+    },
+  );
 
-  it('keeps its former token until the relay has confirmed the new one', async () => {
+  it('keeps its previous token until the relay has confirmed the new one', async () => {
     const app = await registered('fcm');
     const former = app.phone.token;
     await world.stopRelay();
@@ -88,7 +91,7 @@ describe('a stock app at our server', () => {
       pending_push_token_id: app.phone.tokenId,
       push_registration_error_code: null,
     });
-    // A restart of the app sends nothing while the token is pending.
+    // While the token is pending, a restart of the app sends nothing.
     await app.start();
     expect(app.sent.slice(1)).toEqual([['device_id', ...tokenGroup]]);
     await world.startRelay();
@@ -114,7 +117,7 @@ describe('a stock app at our server', () => {
     expect(before.map(({ body }) => app.receive(body))).toEqual(['shown']);
     expect(await notified(app)).toEqual([app.phone.token]);
     expect([...app.shown.values()]).toEqual([1, 1]);
-    // The next start marks the old key as superseded, and a start 30 days later deletes it.
+    // The next start marks the old key as superseded. A start 30 days later deletes it.
     await app.start();
     world.time.ahead += 30 * day;
     await app.start();
@@ -124,7 +127,7 @@ describe('a stock app at our server', () => {
     expect(app.refusals).toEqual([]);
   });
 
-  it('is notified at its former token if the relay refuses its built-in key, and registers after an update', async () => {
+  it('gets notifications at its previous token while the relay refuses its built-in key, and registers after an update', async () => {
     const app = await registered('fcm');
     const former = app.phone.token;
     const goodKey = app.phone.bouncerPublicKey;
@@ -146,7 +149,7 @@ describe('a stock app at our server', () => {
     expect(await notified(app)).toEqual([app.phone.token]);
   });
 
-  it('fails with REQUEST_EXPIRED while the phone’s clock is slow, and registers once the clock is right', async () => {
+  it('fails with REQUEST_EXPIRED while the phone’s clock is slow, and registers once the clock is correct', async () => {
     const phone = await newPhone(world, 'apns');
     const slow = { behind: day + 60_000 };
     Object.assign(phone, { clock: () => world.clock() - slow.behind });
@@ -164,7 +167,7 @@ describe('a stock app at our server', () => {
     expect(await notified(app)).toEqual([app.phone.token]);
   });
 
-  it('is not notified after logging out; another phone of the user is', async () => {
+  it('gets no notifications after logging out, unlike the user’s other phone', async () => {
     const [app, other] = [await registered('fcm'), await registered('apns')];
     expect((await notified(app, other)).sort()).toEqual([app.phone.token, other.phone.token].sort());
     await app.logOut();
@@ -172,14 +175,14 @@ describe('a stock app at our server', () => {
     expect(Object.keys(other.devices)).toEqual([String(other.deviceId)]);
     expect(await notified(other)).toEqual([other.phone.token]);
     expect(app.refusals).toEqual([]);
-    // Signing in on the same phone creates a new device.
+    // Signing in again on the same phone creates a new device.
     await app.signIn(user.email, user.password);
     await app.start();
     await settle(app);
     expect(await notified(app, other)).toHaveLength(2);
   });
 
-  it('is not notified after a password change of the user', async () => {
+  it('gets no notifications after the user changed the password', async () => {
     const app = await registered('fcm');
     await world.setPassword(user);
     expect(await notified()).toEqual([]);
@@ -190,7 +193,7 @@ describe('a stock app at our server', () => {
     expect(await notified(app)).toEqual([app.phone.token]);
   });
 
-  it('registers again after the vendor found its token dead', async () => {
+  it('registers again after the vendor reported its token as dead', async () => {
     const app = await registered('fcm');
     await world.setFaults([{ vendor: 'fcm', token: app.phone.token, status: 404, reason: 'UNREGISTERED' }]);
     expect(await notified()).toEqual([]);

@@ -7,7 +7,7 @@ interface Answer {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** Sends a chat API request. `authorization` is absent before signing in. */
+/** Sends a chat API request. `authorization` is `undefined` before the sign-in. */
 export type AskServer = (
   method: 'GET' | 'POST' | 'DELETE',
   path: string,
@@ -15,7 +15,7 @@ export type AskServer = (
   authorization: string | undefined,
 ) => Promise<Answer>;
 
-/** A device from `devices` in the answer to `POST /register`. Events change its fields. */
+/** A device in `devices` in the response to `POST /register`. Events change its fields. */
 interface KnownDevice {
   push_key_id?: number | null;
   push_token_id?: string | null;
@@ -45,22 +45,22 @@ const encryptedFromLevel = 468;
 const removesDevicesFromLevel = 470;
 
 /**
- * One account in an app that behaves like the stock mobile app: it registers at the same times with the same fields,
+ * One account in an app that behaves like the stock mobile app. It registers at the same times with the same fields,
  * and shows the same notifications.
  */
 export class StockApp {
   readonly phone: StockPhone;
-  /** The id of the server's row for this account. It survives restarts of the app. */
+  /** Id of the server's row for this account. Survives restarts of the app. */
   deviceId: number | undefined;
   keys: PushKey[] = [];
   devices: Record<string, KnownDevice> = {};
   level = 0;
   userId = 0;
-  /** How many times each message was shown, by its id. */
+  /** Number of times that each message was shown, by message id. */
   readonly shown = new Map<number, number>();
-  /** Names of the fields of each registration, in order. */
+  /** The names of the fields in each registration, in order. */
   readonly sent: string[][] = [];
-  /** Refusals, which the app ignores. */
+  /** Refusals by the server, which the app ignores. */
   readonly refusals: string[] = [];
   tests = 0;
   readonly #options: StockAppOptions;
@@ -82,7 +82,7 @@ export class StockApp {
     return this.device?.push_registration_error_code != null;
   }
 
-  /** Whether the server notifies the current token with the current key. */
+  /** Whether the server sends notifications to the current token with the current key. */
   get isSettled(): boolean {
     const { push_token_id: tokenId, push_key_id: keyId } = this.device ?? {};
     return (
@@ -105,7 +105,7 @@ export class StockApp {
     this.#authorization = `Basic ${Buffer.from(`${username}:${apiKey}`).toString('base64')}`;
   }
 
-  /** Opens the app, which requests a new event queue, and registers if necessary. */
+  /** Opens the app. The app requests a new event queue, and registers if necessary. */
   async start(): Promise<void> {
     const types = JSON.stringify(['device', 'message', 'realm']);
     const state = await this.#must('POST', 'register', { event_types: types, fetch_event_types: types });
@@ -115,7 +115,7 @@ export class StockApp {
     await this.#register();
   }
 
-  /** Reads the events so far. Opens the app again if the queue has expired. */
+  /** Reads new events. Opens the app again if the queue has expired. */
   async poll(): Promise<void> {
     const query = { queue_id: this.#queueId, last_event_id: String(this.#lastEventId), dont_block: 'true' };
     const { body } = await this.#options.ask('GET', 'events', query, this.#authorization);
@@ -126,13 +126,13 @@ export class StockApp {
     }
   }
 
-  /** Handles a new token from the vendor. */
+  /** Handles a new token from the vendor, as the app does. */
   async changeToken(token: string): Promise<void> {
     this.phone.token = token;
     await this.#register();
   }
 
-  /** Ages the newest key so much that the next start replaces it. */
+  /** Ages the newest key, so that the next start of the app replaces it. */
   ageKey(): void {
     const newest = this.keys.pop();
     if (newest !== undefined)
@@ -150,7 +150,7 @@ export class StockApp {
     this.#authorization = undefined;
   }
 
-  /** The app's reaction to a delivered notification. */
+  /** Handles a delivered notification as the app does. Returns what the app did. */
   receive(body: Readonly<Record<string, unknown>>): 'shown' | 'removed' | 'test' | 'dropped' {
     const read = readDelivered(body);
     const key = this.keys.find(({ id }) => id === read?.keyId);
@@ -168,7 +168,7 @@ export class StockApp {
     return 'shown';
   }
 
-  /** Sends whatever the server does not have: the key, the token, or both. */
+  /** Sends what the server lacks: the key, the token, or both. */
   async #register(): Promise<void> {
     if (this.level < encryptedFromLevel) return this.#registerPlain();
     if (this.deviceId === undefined) {
@@ -177,7 +177,7 @@ export class StockApp {
     }
     this.#renewKeys();
     const newest = this.keys.at(-1);
-    if (newest === undefined) throw new TypeError('there is no key');
+    if (newest === undefined) throw new TypeError('the app has no key');
     const fields = {
       ...(this.device?.push_key_id !== newest.id && {
         push_key_id: String(newest.id),
@@ -198,7 +198,7 @@ export class StockApp {
     return this.phone.clock() - updatedAt * 1000 >= rotationMilliseconds;
   }
 
-  /** Creates a new key every 30 days. A superseded key is kept as long as vendors store notifications. */
+  /** Creates a new key if the newest is 30 days old. Keeps a superseded key as long as vendors store notifications. */
   #renewKeys(): void {
     const now = this.phone.clock();
     const newest = this.keys.at(-1);
@@ -226,7 +226,7 @@ export class StockApp {
     const name = String(deviceId);
     if (op === 'add') this.devices[name] = {};
     if (op === 'remove') delete this.devices[name];
-    // A null field becomes null. An absent field keeps its value.
+    // A field that is null in the event becomes null. An absent field keeps its value.
     if (op === 'update') this.devices[name] = { ...this.devices[name], ...changes };
   }
 
@@ -236,7 +236,7 @@ export class StockApp {
     return body;
   }
 
-  /** Sends a request. A failure is retried at the next start, or when the token changes. */
+  /** Sends a request. After a failure, the app retries at its next start or when the token changes. */
   async #try(method: 'POST' | 'DELETE', path: string, fields: Fields): Promise<void> {
     const { status, body } = await this.#options.ask(method, path, fields, this.#authorization);
     if (status !== 200) this.refusals.push(String(body.msg));

@@ -2,7 +2,7 @@ import { newPushKey, openNotification, type PushKey, readDelivered, StockPhone }
 import type { StockServer, StockUser } from './stock-server.js';
 import type { StockWorld, VendorDelivery } from './stock-world.js';
 
-/** A phone that has registered with a stock server, successfully or not. */
+/** A phone and the device with which it has registered at a stock server, successfully or not. */
 export interface StockDeviceOfPhone {
   readonly user: StockUser;
   readonly phone: StockPhone;
@@ -27,7 +27,7 @@ export async function newPhone(world: StockWorld, kind: 'fcm' | 'apns'): Promise
 
 /**
  * Registers a phone with a stock server, and makes the server's worker forward the registration. `changes` replace
- * fields.
+ * fields of the request.
  */
 export async function registerAt(
   server: StockServer,
@@ -49,7 +49,7 @@ export async function registerAt(
   return { user, phone, key, deviceId };
 }
 
-/** Contents of the notifications delivered to the phone's token. */
+/** The decrypted contents of the notifications delivered to the phone's token. */
 export function openedBy({ phone, key }: StockDeviceOfPhone, deliveries: readonly VendorDelivery[]) {
   return deliveries
     .filter(({ token }) => token === phone.token)

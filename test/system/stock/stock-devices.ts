@@ -3,7 +3,7 @@ export interface StockDevice {
   readonly deviceId: number;
   readonly userId: number;
   pushKeyId: number | null;
-  /** 33 bytes, the first of which is 0x31. */
+  /** 33 bytes. The first byte is 0x31. */
   pushKey: Buffer | null;
   tokenKind: string | null;
   /** Base64; see docs/protocol.md, "Two generations". */
@@ -27,7 +27,7 @@ export interface StockAnswer {
   readonly body: Record<string, unknown>;
 }
 
-/** A registration that the server's worker must forward to the relay. */
+/** A registration that the server's worker is to forward to the relay. */
 export interface TokenRegistration {
   readonly device: StockDevice;
   readonly tokenId: string;
@@ -43,7 +43,10 @@ interface Groups {
 const strictBase64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 const success: StockAnswer = { status: 200, body: { result: 'success', msg: '' } };
 
-/** The device operations of a stock Zulip 12 server: rows, events, and refusals in the same order. */
+/**
+ * The device operations of a stock Zulip 12 server, with the same rows and events, and the same refusals in the same
+ * order.
+ */
 export class StockDevices {
   readonly rows = new Map<number, StockDevice>();
   readonly #events = new Map<number, StockEvent[]>();
@@ -60,12 +63,12 @@ export class StockDevices {
     return [...this.rows.values()].filter((row) => row.userId === userId);
   }
 
-  /** All of the user's events. An event's id is its index. */
+  /** All events of the user. The id of an event is its index. */
   eventsOf(userId: number): readonly StockEvent[] {
     return this.#events.get(userId) ?? [];
   }
 
-  /** The `devices` map in the answer to `POST /register`. */
+  /** The `devices` map in the response to `POST /register`. */
   state(userId: number): Record<string, object> {
     return Object.fromEntries(
       this.of(userId).map((row) => [
@@ -120,7 +123,7 @@ export class StockDevices {
     return refuse('Missing parameters: must provide either all push key fields, all token fields, or both.');
   }
 
-  /** Stores a change and publishes an event with `fields`. */
+  /** Stores changes of a row, and publishes an event with `fields`. */
   change(row: StockDevice, changes: Partial<StockDevice>, fields: object): void {
     Object.assign(row, changes);
     this.#publish(row.userId, { type: 'device', op: 'update', device_id: row.deviceId, ...fields });
@@ -177,7 +180,7 @@ export function refuse(msg: string, code = 'BAD_REQUEST', status = 400): StockAn
   return { status, body: { result: 'error', msg, code } };
 }
 
-/** Incomplete groups count as absent. */
+/** The groups of fields in a request. Treats an incomplete group as absent. */
 function groupsOf(fields: Fields): Groups {
   const { push_key_id: id, push_key: text, token_kind: kind, token_id: tokenId } = fields;
   const { bouncer_public_key: bouncerPublicKey, encrypted_push_registration: sealed } = fields;

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { askRelay, RelayFailure, type RelayRequestOptions } from './relay-requests.js';
 
-/** The number of the server's rows in each list. Ids start at 1. */
+/** Number of the server's rows in each list. Row ids start at 1. */
 export interface Counts {
   readonly realmCounts: number;
   readonly installationCounts: number;
@@ -17,13 +17,13 @@ const hourMilliseconds = 3_600_000;
 const mostRows = 10_000;
 const noCounts: Counts = { realmCounts: 0, installationCounts: 0, auditLogRows: 0 };
 
-/** The hourly job of a stock server, and whether push is on for its realm. */
+/** The hourly job of a stock server, which also determines whether push is on for the realm. */
 export class HourlyReport {
   isPushOn = true;
   expectedEnd: number | null = null;
-  /** When the relay last accepted a notification from the realm, in Unix milliseconds. */
+  /** Time at which the relay last accepted a notification from the realm, in Unix milliseconds. */
   lastSuccessAt: number | undefined;
-  /** Number of rows sent in all reports. */
+  /** Number of rows sent in all reports together. */
   rowsSent = 0;
   readonly #options: ReportOptions;
   readonly #log: string[];
@@ -39,7 +39,7 @@ export class HourlyReport {
     this.expectedEnd = expectedEnd;
   }
 
-  /** Sends the report, and stores the realm's push status even if the report fails. */
+  /** Sends the report. Stores the realm's push status, even if the report fails. */
   async send(counts: Counts = noCounts): Promise<void> {
     try {
       await this.report(counts);
@@ -49,7 +49,7 @@ export class HourlyReport {
     }
   }
 
-  /** Asks which rows the relay has, then sends the missing rows and the realm. @throws RelayFailure */
+  /** Asks the relay which rows it has, then sends the missing rows and the realm. @throws RelayFailure */
   async report(counts: Counts = noCounts): Promise<void> {
     const known = await askRelay(this.#options, 'GET', 'server/analytics/status');
     const form = this.#form(known, counts);
@@ -60,7 +60,7 @@ export class HourlyReport {
   #form(known: Record<string, unknown>, counts: Counts): Record<string, string> {
     const { realm } = this.#options;
     const rows = (last: unknown, have: number, make: (id: number) => object): object[] => {
-      if (!Number.isInteger(last)) throw new RelayFailure('unhandled', 'the last id is no integer');
+      if (!Number.isInteger(last)) throw new RelayFailure('unhandled', 'the last id is not an integer');
       const ids = Array.from({ length: have }, (_, index) => index + 1).filter((id) => id > Number(last));
       this.rowsSent += Math.min(ids.length, mostRows);
       return ids.slice(0, mostRows).map(make);
@@ -94,7 +94,7 @@ export class HourlyReport {
     };
   }
 
-  /** Includes fields that newer servers send. */
+  /** The realm as the report describes it, including fields that newer servers send. */
   #realm({ uuid, url, name }: ReportOptions['realm']): object {
     return {
       id: 2,
@@ -119,13 +119,16 @@ export class HourlyReport {
   #take(realms: unknown): void {
     const status = (realms as Record<string, Record<string, unknown>> | null)?.[this.#options.realm.uuid];
     if (typeof status?.can_push !== 'boolean') {
-      this.#failed(new RelayFailure('unhandled', `realms of another form: ${JSON.stringify(realms)}`));
+      this.#failed(new RelayFailure('unhandled', `unexpected realms: ${JSON.stringify(realms)}`));
       return;
     }
     this.setStatus(status.can_push, status.expected_end_timestamp as number | null);
   }
 
-  /** A server error never disables push. Any other failure does, unless push worked within the hour. */
+  /**
+   * Handles a failed report. A `server` failure never disables push. Any other failure does, unless a push succeeded
+   * within the last hour.
+   */
   #failed(failure: RelayFailure): void {
     this.#log.push(`WARNING hourly report: ${failure.kind}: ${failure.message}`);
     if (failure.kind === 'server') return;

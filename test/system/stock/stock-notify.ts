@@ -3,7 +3,7 @@ import { sealSecretBox } from '../../support/noble-oracle.js';
 import { RelayFailure } from './relay-requests.js';
 import { refuse, type StockAnswer, type StockDevice } from './stock-devices.js';
 
-/** A notification for one user, as in the server's queue. */
+/** A notification to one user, as in the server's queue. */
 export interface StockNotification {
   readonly type: 'message' | 'remove' | 'test';
   readonly [field: string]: unknown;
@@ -35,20 +35,20 @@ export function pushRequest(device: StockDevice, notification: StockNotification
   return { token_id, http_headers, payload: { ...payload, aps: isRemoval ? removeAps : messageAps } };
 }
 
-/** Parses an answer. All four fields are required. */
+/** Parses a response to a notify request. All four fields are required. */
 export function readNotifyAnswer(body: Record<string, unknown>): NotifyAnswer {
   const { android_successfully_sent_count: android, apple_successfully_sent_count: apple } = body;
   const { delete_token_ids: ids, realm_push_status: status } = body;
   const isList = Array.isArray(ids) && ids.every((id) => typeof id === 'string' && isDecodable(id));
   if (!Number.isInteger(android) || !Number.isInteger(apple) || !isList) {
-    throw new RelayFailure('unhandled', `a notify answer of another form: ${JSON.stringify(body)}`);
+    throw new RelayFailure('unhandled', `an unexpected notify response: ${JSON.stringify(body)}`);
   }
   const { can_push: canPush, expected_end_timestamp: expectedEnd } = (status ?? {}) as Record<
     string,
     unknown
   >;
   if (typeof canPush !== 'boolean' || !(expectedEnd === null || Number.isInteger(expectedEnd))) {
-    throw new RelayFailure('unhandled', `a realm status of another form: ${JSON.stringify(status)}`);
+    throw new RelayFailure('unhandled', `an unexpected realm status: ${JSON.stringify(status)}`);
   }
   return {
     deleteTokenIds: ids as string[],
@@ -61,7 +61,7 @@ function isDecodable(tokenId: string): boolean {
   return Buffer.from(tokenId, 'base64').toString('base64') === tokenId;
 }
 
-/** The server's answer to the user after a failed test notification. */
+/** The server's response to the user whose test notification failed. */
 export function answerToUser(failure: RelayFailure): StockAnswer {
   if (failure.kind === 'connection') {
     const msg = 'Network error while connecting to Zulip push notification service.';

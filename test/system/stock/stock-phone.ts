@@ -2,15 +2,15 @@ import { createHash, randomBytes } from 'node:crypto';
 import { openSecretBox, seal } from '../../support/noble-oracle.js';
 
 export interface StockPhoneOptions {
-  /** Any text for FCM, hexadecimal digits for APNs. */
+  /** Any string for FCM, hexadecimal digits for APNs. */
   readonly token: string;
   readonly kind: 'fcm' | 'apns';
-  /** The relay's public key from the app's build. */
+  /** The relay's public key that is built into the app. */
   readonly bouncerPublicKey: string;
   readonly clock: () => number;
 }
 
-/** The token fields of a registration. */
+/** The token fields of a registration request. */
 export interface TokenGroup {
   readonly token_kind: string;
   readonly token_id: string;
@@ -18,7 +18,7 @@ export interface TokenGroup {
   readonly encrypted_push_registration: string;
 }
 
-/** A stock app's device. Has the token, and seals registrations as the app does. */
+/** A phone with a stock app. Has a token, and seals registrations as the app does. */
 export class StockPhone {
   token: string;
   readonly kind: 'fcm' | 'apns';
@@ -36,7 +36,7 @@ export class StockPhone {
     return createHash('sha256').update(this.token).digest().subarray(0, 8).toString('base64');
   }
 
-  /** `sealedAt`: Unix seconds; now by default. */
+  /** Seals a registration. `sealedAt` is in Unix seconds; the default is now. */
   tokenGroup(sealedAt = Math.floor(this.clock() / 1000)): TokenGroup {
     const { kind, token, tokenId, bouncerPublicKey } = this;
     const registration = {
@@ -56,10 +56,10 @@ export class StockPhone {
   }
 }
 
-/** A key that encrypts the notifications to one account. */
+/** A key that encrypts the notifications for one account. */
 export interface PushKey {
   readonly id: number;
-  /** 33 bytes, the first of which is 0x31. */
+  /** 33 bytes. The first byte is 0x31. */
   readonly bytes: Buffer;
   /** Unix milliseconds. */
   readonly createdAt: number;
@@ -71,7 +71,7 @@ export function newPushKey(createdAt: number): PushKey {
   return { id: randomBytes(4).readUInt32BE(), bytes, createdAt, supersededAt: undefined };
 }
 
-/** The key id and ciphertext in a vendor's delivery; `undefined` for any other form of notification. */
+/** The key id and ciphertext in a vendor's delivery. `undefined` for a notification in any other format. */
 export function readDelivered(body: Readonly<Record<string, unknown>>) {
   const { data } = (body.message ?? {}) as { data?: Record<string, string> };
   // In FCM data, every value is a string. In APNs JSON, the id is a number.
@@ -85,7 +85,7 @@ function asUnsigned(text: string | undefined): number | undefined {
   return text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined;
 }
 
-/** The JSON object in a ciphertext; `undefined` if the key cannot decrypt it. */
+/** Decrypts a phone's ciphertext and returns its JSON object. Returns `undefined` if the key cannot decrypt it. */
 export function openNotification(encrypted: Buffer, { bytes }: PushKey): Record<string, unknown> | undefined {
   const plaintext = openSecretBox(encrypted.subarray(24), encrypted.subarray(0, 24), bytes.subarray(1));
   if (plaintext === undefined) return undefined;

@@ -19,7 +19,7 @@ eachBackend((backend) => {
   });
   afterAll(() => world.close());
 
-  /** The relay's row of this server. */
+  /** The relay's row of our server. */
   const atRelay = () => [...world.relay.servers.known].find(([id]) => id !== world.relay.serverId);
   const enable = (...flags: string[]) =>
     world.command('push', 'enable', '--relay', world.relay.url, '--contact', 'a@system.example', ...flags);
@@ -38,13 +38,13 @@ eachBackend((backend) => {
     expect(app.shown.size).toBe(before + 1);
   }
 
-  it('push enable shows the stock relay’s error for an invalid address', async () => {
+  it('push enable prints the stock relay’s error for an invalid address', async () => {
     const { code, text } = await world.command('push', 'enable', '--relay', world.relay.url);
     expect([code, text]).toEqual([1, expect.stringContaining('Invalid server administrator email address')]);
     expect(text).toContain('--contact');
   });
 
-  it('push enable joins a stock relay, and a phone shows a notification that it opened', async () => {
+  it('push enable joins a stock relay, and a phone then opens and shows a notification', async () => {
     const { code, text } = await enable();
     expect([code, text]).toEqual([0, expect.stringContaining('phones use the key in the app')]);
     await expect.poll(isConfigured).toBe(true);
@@ -66,7 +66,7 @@ eachBackend((backend) => {
     expect([status.code, status.text]).toEqual([0, expect.not.stringContaining('FAILED')]);
   });
 
-  it('push enable run again keeps the credentials, and ends with a test to the phone', async () => {
+  it('push enable keeps the credentials when it is run again, and ends with a test notification', async () => {
     const before = structuredClone(atRelay());
     const { code, text } = await enable();
     expect([code, text]).toEqual([0, expect.stringContaining('Test: 1 sent.')]);
@@ -82,11 +82,11 @@ eachBackend((backend) => {
     expect((await world.command('push', 'status')).code).toBe(0);
   });
 
-  it('push disable stops push in the running server', async () => {
+  it('push disable stops push in the running server, but does not deactivate it at the relay', async () => {
     const { code, text } = await world.command('push', 'disable', '--yes');
     expect([code, text]).toEqual([0, expect.stringContaining('stays registered')]);
     await expect.poll(isConfigured).toBe(false);
-    // `push disable` does not deactivate the server at the relay, because the server could not reactivate itself.
+    // A deactivated server could not reactivate itself at a stock relay.
     expect(atRelay()?.[1].isDeactivated).toBe(false);
     const requests = world.relay.requests.length;
     await world.sendMessage(sender, owner);
@@ -94,7 +94,7 @@ eachBackend((backend) => {
     expect(world.relay.requests).toHaveLength(requests);
   });
 
-  it('push enable returns to the relay as the same server', async () => {
+  it('push enable returns to the stock relay as the same server', async () => {
     const before = atRelay()?.[0];
     const { code } = await enable();
     expect([code, atRelay()?.[0]]).toEqual([0, before]);
@@ -102,7 +102,7 @@ eachBackend((backend) => {
     await expectPush();
   });
 
-  it('push enable says that the relay has switched push off, and the server asks until it is on again', async () => {
+  it('push enable reports that the relay has switched push off, and the server asks until push is on again', async () => {
     const authorization = `Basic ${btoa(`${owner.email}:${owner.apiKey}`)}`;
     const isOn = async () =>
       (await askByHttp(world.serverUrl)('POST', 'register', {}, authorization)).body
@@ -126,7 +126,7 @@ eachBackend((backend) => {
     await expectPush();
   });
 
-  it('push enable --transfer recovers the registration of the host after the credentials were lost', async () => {
+  it('push enable --transfer recovers the host’s registration after the server lost its credentials', async () => {
     const before = atRelay();
     const key = before?.[1].key;
     await world.server.database.write(({ db }) => db.deleteFrom('relay_accounts').execute());
@@ -139,7 +139,7 @@ eachBackend((backend) => {
     await expectPush();
   });
 
-  it('push disable --forget ends the registration at the relay permanently', async () => {
+  it('push disable --forget ends the server’s registration at the relay permanently', async () => {
     const { code, text } = await world.command('push', 'disable', '--forget', '--yes');
     expect([code, text]).toEqual([0, expect.stringContaining('1 phone must register again')]);
     expect(atRelay()?.[1].isDeactivated).toBe(true);

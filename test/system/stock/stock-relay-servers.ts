@@ -43,13 +43,13 @@ const realmFields: Readonly<Record<string, (value: unknown) => boolean>> = {
   authentication_methods: (value) => typeof value === 'object' && value !== null,
 };
 
-/** The servers of a stock relay: they join, move to another host, report their realms, and leave. */
+/** The servers of a stock relay. They join, move to another host, report their realms, and leave. */
 export class StockRelayServers {
-  /** By `zulip_org_id`. */
+  /** Servers by `zulip_org_id`. */
   readonly known = new Map<string, StockRemoteServer>();
-  /** The server of each realm. */
+  /** Server of each realm, by the realm's UUID. */
   readonly realms = new Map<string, string>();
-  /** The relay's push status for each organization. */
+  /** The push status that the relay reports for each organization. */
   pushStatus = { can_push: true, expected_end_timestamp: null };
   readonly #challenges = new Map<string, { readonly hostname: string; readonly at: number }>();
   readonly #clock: () => number;
@@ -58,7 +58,7 @@ export class StockRelayServers {
     this.#clock = clock;
   }
 
-  /** Returns the authenticated server, or the reason why authentication failed. */
+  /** Returns the id of the authenticated server, or the response if authentication fails. */
   authenticate(authorization: string | undefined): string | Answer {
     if (authorization === undefined) return unauthorized('Missing authorization header for basic auth');
     if (!authorization.startsWith('Basic ')) {
@@ -74,7 +74,7 @@ export class StockRelayServers {
     return server.isDeactivated ? unauthorized(deactivated) : id;
   }
 
-  /** Answers servers' requests about themselves. Resolves to `undefined` for any other path. */
+  /** Handles servers' requests about themselves. Resolves to `undefined` for any other path. */
   async answer(
     method: string,
     path: string,
@@ -177,7 +177,7 @@ export class StockRelayServers {
     return success();
   }
 
-  /** Refuses unknown fields, like the stock relay of this version. */
+  /** Handles an hourly report. Refuses unknown fields, like the stock relay of this version. */
   #report(serverId: string, form: URLSearchParams): Answer {
     for (const name of ['realm_counts', 'installation_counts']) {
       if (!form.has(name)) return refusal(400, 'REQUEST_VARIABLE_MISSING', `Missing '${name}' argument`);
@@ -200,7 +200,7 @@ export class StockRelayServers {
   }
 }
 
-/** A server that was registered before the test. */
+/** A server that was already registered before the test. */
 export function knownServer(serverKey: string): StockRemoteServer {
   return { key: serverKey, hostname: `${randomUUID()}.test`, contactEmail: 'a@b.test', isDeactivated: false };
 }

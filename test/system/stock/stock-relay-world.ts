@@ -27,7 +27,7 @@ import { askByHttp } from './ask-servers.js';
 import { StockRelay } from './stock-relay.js';
 import type { WorldUser } from './stock-world.js';
 
-/** Our server, connected to a stock relay. Both run on loopback with a shared clock. */
+/** Our server with a stock relay. Both run on loopback and share a clock. */
 export class StockRelayWorld {
   readonly relay: StockRelay;
   readonly serverUrl: string;
@@ -67,8 +67,8 @@ export class StockRelayWorld {
   }
 
   /**
-   * `isKnown`: the relay knows the server and its realm, and the server's settings name the relay. The server's database
-   * is a SQLite file by default.
+   * `isKnown`: whether the relay already knows the server and its realm, and the server's settings name the relay. By
+   * default, the server uses a SQLite file.
    */
   static async create({
     isKnown = true,
@@ -90,7 +90,7 @@ export class StockRelayWorld {
     return this.#server;
   }
 
-  /** Starts the server on its existing data, after stopping a running one. */
+  /** Starts the server on its existing data. Stops a running one first. */
   async startServer(): Promise<void> {
     await this.#server?.close();
     const configuration = readServerEnvironment(this.#environment);
@@ -110,7 +110,7 @@ export class StockRelayWorld {
     return { userId: user.id, email, password, apiKey: apiKey.reveal() };
   }
 
-  /** Our client on a phone with an FCM token, configured to follow a key list. */
+  /** Our client on a phone with an FCM token. The client is configured to follow a key list. */
   async ourPhone(user: WorldUser, token: string): Promise<{ client: PushClient; registrar: Registrar }> {
     const client = await createPushClient({
       bouncerPublicKey: this.relay.bouncerPublicKey,
@@ -127,7 +127,7 @@ export class StockRelayWorld {
     return { client, registrar: client.registrar({ realmUrl: this.serverUrl, userId, email, apiKey }) };
   }
 
-  /** Sends a direct message. Returns its id. */
+  /** Sends a direct message. Returns the message id. */
   async sendMessage(from: WorldUser, to: WorldUser): Promise<number> {
     const authorization = `Basic ${btoa(`${from.email}:${from.apiKey}`)}`;
     const fields = { type: 'direct', to: JSON.stringify([to.userId]), content: 'hello' };
@@ -135,7 +135,7 @@ export class StockRelayWorld {
     return Number(body.id);
   }
 
-  /** Runs a command of the server while it runs. */
+  /** Runs a command of the server while the server runs. */
   async command(...command: string[]): Promise<{ code: number; text: string }> {
     const said: string[] = [];
     const code = await runServerCommand(command, {

@@ -47,7 +47,7 @@ async function settle(...apps: readonly StockApp[]): Promise<void> {
   for (const app of apps) await app.poll();
 }
 
-/** Passes the vendors' deliveries to the apps. Returns the tokens of all deliveries. */
+/** Passes all deliveries of the vendors to the apps. Returns the tokens of the deliveries. */
 function deliver(...apps: readonly StockApp[]): string[] {
   const deliveries = world.relay.takeDeliveries();
   for (const app of apps) {
@@ -62,7 +62,7 @@ const notifications = () =>
   world.relay.requests.filter(({ path }) => path.endsWith('/notify')).map(({ body }) => JSON.parse(body));
 
 describe('our server at a stock relay', () => {
-  it('registers with the form of a stock server, and notifies with its JSON', async () => {
+  it('registers with the form of a stock server, and notifies with a stock server’s JSON', async () => {
     const app = await registered('apns');
     await world.sendMessage(sender, user);
     await world.idle();
@@ -96,7 +96,7 @@ describe('our server at a stock relay', () => {
     expect([...app.shown.values()]).toEqual([1]);
   });
 
-  it('names one device in a request, so that each of three phones of two vendors shows a message once', async () => {
+  it('sends one request per device, so each of three phones of two vendors shows a message once', async () => {
     const apps = [await registered('apns'), await registered('apns'), await registered('fcm')];
     await world.startServer();
     for (let message = 0; message < 2; message += 1) await world.sendMessage(sender, user);
@@ -111,7 +111,7 @@ describe('our server at a stock relay', () => {
     expect(pathsOf(500)).toEqual([]);
   });
 
-  it('resends to the one device for which the relay fails after delivery, and our app shows the message once', async () => {
+  it('resends only to the device for which the relay failed after delivery, and our app shows the message once', async () => {
     const token = newToken('fcm');
     const { client, registrar } = await world.ourPhone(user, token);
     expect(await registrar.sync()).toMatchObject({ code: 'active' });
@@ -133,7 +133,7 @@ describe('our server at a stock relay', () => {
     ]);
   });
 
-  it('does not send requests that only our relay supports, once it has detected the relay’s kind', async () => {
+  it('sends no request that only our relay supports, once it has detected a stock relay', async () => {
     const app = await registered('fcm');
     await world.sendMessage(sender, user);
     await world.idle();
@@ -158,7 +158,7 @@ describe('our server at a stock relay', () => {
     for (const { body } of registrations) {
       expect([...new URLSearchParams(body).keys()].sort()).toEqual(registerFields);
     }
-    // Our client requests a key list, which a stock relay does not have.
+    // Only our client's request for a key list gets 404, because a stock relay has none.
     expect([...new Set(pathsOf(404))]).toEqual(['/api/v1/remotes/push/e2ee/keys']);
     world.relay.takeDeliveries();
     await world.sendMessage(sender, user);
@@ -166,7 +166,7 @@ describe('our server at a stock relay', () => {
     expect(deliver(app, ...apps).sort()).toEqual(apps.map(({ phone }) => phone.token).sort());
   });
 
-  it('registers phones one by one although it does not know the relay yet', async () => {
+  it('registers phones one by one even before it has detected the kind of relay', async () => {
     await world.startServer();
     world.relay.isDown = true;
     const apps = [await appOn(phoneOf('fcm')), await appOn(phoneOf('fcm'))];
@@ -174,13 +174,13 @@ describe('our server at a stock relay', () => {
     world.relay.isDown = false;
     await world.pass(3_600_000);
     await settle(...apps);
-    // The registration names the user's other tokens, which a stock relay ignores.
+    // The registration contains the user's other tokens, which a stock relay ignores.
     const bodies = world.relay.requests.map(({ body }) => new URLSearchParams(body));
     expect(bodies.some((form) => form.has('token_ids_of_user'))).toBe(true);
     expect(apps.map(({ isSettled }) => isSettled)).toEqual([true, true]);
   });
 
-  it('drops a token that the vendor calls dead, and its phone registers another', async () => {
+  it('drops a token that the vendor reports as dead, and the phone can register another', async () => {
     const app = await registered('apns');
     world.relay.dead.add(app.phone.token);
     await world.sendMessage(sender, user);
@@ -193,7 +193,7 @@ describe('our server at a stock relay', () => {
     expect(deliver(app)).toEqual([app.phone.token]);
   });
 
-  it('has no key list for phones, which use the key in the app', async () => {
+  it('has no key list for phones, which then use the app’s built-in key', async () => {
     const { status, body } = await askByHttp(world.serverUrl)(
       'GET',
       'mobile_push/bouncer_keys',
@@ -206,14 +206,14 @@ describe('our server at a stock relay', () => {
     expect(registered).toMatchObject({ code: 'active', keySource: 'built-in' });
   });
 
-  it('tells the phone that its app has a key of another relay', async () => {
+  it('reports to the phone that its app has the key of another relay', async () => {
     const other = Buffer.alloc(32, 9).toString('base64');
     const app = await appOn(phoneOf('fcm', other));
     await settle(app);
     expect(app.device).toMatchObject({ push_registration_error_code: 'INVALID_BOUNCER_PUBLIC_KEY' });
   });
 
-  it('accepts a test for two phones of one vendor, which the relay does not accept in one request', async () => {
+  it('sends a test to two phones of one vendor, although the relay does not accept both in one request', async () => {
     await registered('fcm');
     await registered('fcm');
     const { code, text } = await world.command('push', 'test', '--user', user.email);
@@ -221,7 +221,7 @@ describe('our server at a stock relay', () => {
     expect(world.relay.takeDeliveries()).toHaveLength(2);
   });
 
-  it('checks the relay, and reports a notification that the relay dropped without a reason', async () => {
+  it('checks the relay, and reports a notification that the relay dropped without giving a reason', async () => {
     await registered('fcm');
     const check = await world.command('push', 'status');
     expect([check.code, check.text]).toEqual([0, expect.stringContaining('phones use the key in the app')]);

@@ -12,7 +12,7 @@ import {
 } from './stock-relay-servers.js';
 import type { VendorDelivery } from './stock-world.js';
 
-/** A request that the relay received, and its status. */
+/** A request that the relay received, and the status of the response. */
 export interface StockRelayRequest {
   readonly method: string;
   readonly path: string;
@@ -40,14 +40,14 @@ interface PushRequest {
 }
 
 const livenessSeconds = 86_400;
-/** The fields of a registration, sorted. */
+/** The names of a registration's fields, sorted. */
 export const registerFields = ['bouncer_public_key', 'encrypted_push_registration', 'realm_uuid', 'token_id'];
 const djangoNotFound: Answer = { status: 404, body: '<!doctype html><h1>Not Found</h1>' };
 const djangoNotAllowed: Answer = { status: 405, body: '<!doctype html><h1>Method Not Allowed</h1>' };
 
 /**
- * The part of a stock Zulip 12 relay that servers use, with one known server. It supports only the newer generation. It
- * refuses notifications with fields that stock servers do not send, but ignores such fields in registrations. It fails
+ * The part of a stock Zulip 12 relay that servers use, with one known server. Supports only the newer generation.
+ * Refuses notifications with fields that stock servers do not send, but ignores such fields in registrations. Fails
  * after delivery if a request names two live devices of one vendor.
  */
 export class StockRelay {
@@ -55,11 +55,11 @@ export class StockRelay {
   readonly serverId = randomUUID();
   readonly serverKey = randomBytes(32).toString('hex');
   readonly bouncerPublicKey: string;
-  /** Tokens that their vendor reports as dead. */
+  /** Tokens that the vendor reports as dead. */
   readonly dead = new Set<string>();
-  /** Vendors for which the relay has no credentials. It drops notifications to them. */
+  /** Vendors for which the relay has no credentials. The relay drops their notifications. */
   readonly withoutCredentials = new Set<'fcm' | 'apns'>();
-  /** Number of upcoming notify requests that fail with a 500 after delivery. */
+  /** Number of upcoming notify requests that respond with 500 after delivery. */
   failuresAfterDelivery = 0;
   isDown = false;
   readonly servers: StockRelayServers;
@@ -87,12 +87,12 @@ export class StockRelay {
     return `http://127.0.0.1:${(this.#http.address() as AddressInfo).port}`;
   }
 
-  /** Adds a realm as if the server had reported it. */
+  /** Adds a realm, as if the server had reported the realm. */
   addRealm(uuid: string): void {
     this.servers.realms.set(uuid, this.serverId);
   }
 
-  /** Notifications that vendors have accepted since the last call. */
+  /** Returns the notifications that vendors have accepted since the last call. */
   takeDeliveries(): VendorDelivery[] {
     return this.#deliveries.splice(0);
   }
@@ -116,7 +116,7 @@ export class StockRelay {
       .end(typeof body === 'string' ? body : `${JSON.stringify(body)}\n`);
   }
 
-  /** Sets whether the known server has deactivated itself. */
+  /** Sets whether the known server counts as having deactivated itself. */
   set isDeactivated(isDeactivated: boolean) {
     Object.assign(this.servers.known.get(this.serverId) ?? {}, { isDeactivated });
   }
@@ -168,7 +168,7 @@ export class StockRelay {
     if (Math.floor(this.#clock() / 1000) - registration.timestamp > livenessSeconds) {
       return refusal(400, 'REQUEST_EXPIRED', 'Request expired');
     }
-    // An existing row stays as it is, even an expired one.
+    // An existing row stays unchanged, even if it has expired.
     const key = `${realm} ${tokenId}`;
     if (!this.#rows.has(key)) this.#rows.set(key, { ...registration, isExpired: false });
     return success();
@@ -210,7 +210,8 @@ export class StockRelay {
     for (const vendor of ['apns', 'fcm'] as const) {
       const some = live.filter(([, row]) => row.token_kind === vendor);
       counts[vendor] = this.#deliver(vendor, some, gone);
-      // The original has this bug: a vendor's first device overwrites a format string, so its second device fails.
+      // Reproduces a bug of the original: a vendor's first device overwrites a format string, so its second device
+      // fails.
       if (counts[vendor] > 1) return serverError;
     }
     if (this.failuresAfterDelivery > 0 && requests.length > 0) {
@@ -225,7 +226,7 @@ export class StockRelay {
     });
   }
 
-  /** Delivers to a vendor. Returns the number of notifications that the vendor accepted. */
+  /** Delivers notifications to a vendor. Returns the number that the vendor accepted. */
   #deliver(vendor: 'fcm' | 'apns', some: readonly [PushRequest, Row][], gone: Set<string>): number {
     if (this.withoutCredentials.has(vendor)) return 0;
     let count = 0;
@@ -255,7 +256,7 @@ function vendorOf(request: PushRequest): 'fcm' | 'apns' {
   return request.http_headers === undefined ? 'fcm' : 'apns';
 }
 
-/** Describes the part of an element that no stock server would send; `undefined` if there is none. */
+/** Describes what no stock server would send in a push request. Returns `undefined` if the request is valid. */
 function whatIsWrong(request: PushRequest): string | undefined {
   const isApple = vendorOf(request) === 'apns';
   const names = ['payload', 'token_id', isApple ? 'http_headers' : 'fcm_priority'].sort();

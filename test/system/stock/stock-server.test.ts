@@ -28,8 +28,8 @@ afterAll(() => world.close());
 const rowOf = (deviceId: number) => server.devices.rows.get(deviceId);
 const updates = () => server.devices.eventsOf(ada.userId).filter(({ op }) => op === 'update');
 
-describe('a stock server registers at our relay', () => {
-  it('devices of both vendors, and notifies each once with a notification that only the phone can read', async () => {
+describe('a stock server that registers devices at our relay', () => {
+  it('notifies devices of both vendors once each, and only the phones can read the notifications', async () => {
     const devices = [];
     for (const kind of ['fcm', 'apns', 'fcm', 'apns'] as const) {
       devices.push(await registerAt(server, ada, await newPhone(world, kind)));
@@ -62,28 +62,31 @@ describe('a stock server registers at our relay', () => {
     ['BAD_REQUEST', () => ({ encrypted_push_registration: 'AAAA' })],
     ['BAD_REQUEST', () => ({ token_id: '' })],
     ['REQUEST_EXPIRED', (now: number) => ({ sealedAt: now - daySeconds - 60 })],
-  ])('a device that fails with %s, and continues after the phone has fixed it', async (code, spoil) => {
-    const phone = await newPhone(world, 'fcm');
-    const { sealedAt, ...changes } = { sealedAt: undefined, ...spoil(Math.floor(world.clock() / 1000)) };
-    const spoiled = { ...phone.tokenGroup(sealedAt), ...changes };
-    const device = await registerAt(server, ada, phone, spoiled);
-    expect(updates().at(-1)).toEqual({
-      type: 'device',
-      op: 'update',
-      device_id: device.deviceId,
-      push_registration_error_code: code,
-    });
-    const again = server.devices.register(ada.userId, {
-      device_id: String(device.deviceId),
-      ...phone.tokenGroup(),
-    });
-    expect(again.status).toBe(200);
-    await server.work();
-    expect(rowOf(device.deviceId)).toMatchObject({ tokenId: phone.tokenId, errorCode: null });
-    expect(server.exhausted).toEqual([]);
-  });
+  ])(
+    'gets %s for a faulty registration, and can register the device after the phone has fixed it',
+    async (code, spoil) => {
+      const phone = await newPhone(world, 'fcm');
+      const { sealedAt, ...changes } = { sealedAt: undefined, ...spoil(Math.floor(world.clock() / 1000)) };
+      const spoiled = { ...phone.tokenGroup(sealedAt), ...changes };
+      const device = await registerAt(server, ada, phone, spoiled);
+      expect(updates().at(-1)).toEqual({
+        type: 'device',
+        op: 'update',
+        device_id: device.deviceId,
+        push_registration_error_code: code,
+      });
+      const again = server.devices.register(ada.userId, {
+        device_id: String(device.deviceId),
+        ...phone.tokenGroup(),
+      });
+      expect(again.status).toBe(200);
+      await server.work();
+      expect(rowOf(device.deviceId)).toMatchObject({ tokenId: phone.tokenId, errorCode: null });
+      expect(server.exhausted).toEqual([]);
+    },
+  );
 
-  it('a rotated token: the old one is notified until the new one is confirmed', async () => {
+  it('notifies the old token until the relay has confirmed the new one', async () => {
     const phone = await newPhone(world, 'apns');
     const device = await registerAt(server, ada, phone);
     const former = phone.token;
@@ -97,7 +100,7 @@ describe('a stock server registers at our relay', () => {
     expect(tokens).toEqual([former, phone.token]);
   });
 
-  it('a realm that the relay does not know, as an administrator’s problem', async () => {
+  it('reports a realm that the relay does not know as the administrator’s problem', async () => {
     const credentials = await world.credentialsFor('new', '0f3d6c8e-7b1a-4c55-9d2e-6a1b2c3d4e5f');
     const unknown = await world.stockServer('unknown', { credentials });
     const phone = await newPhone(world, 'fcm');
@@ -105,15 +108,15 @@ describe('a stock server registers at our relay', () => {
     const line = `ERROR Push device registration request for device_id=${device.deviceId} failed.`;
     expect(unknown.log).toEqual([line, line, line, line]);
     expect(unknown.exhausted).toEqual([`registration of device ${device.deviceId}`]);
-    // The next hourly report adds the realm.
+    // The next hourly report adds the realm to the relay.
     await unknown.reportHourly();
     const second = await registerAt(unknown, ada, await newPhone(world, 'fcm'));
     expect(unknown.devices.rows.get(second.deviceId)?.tokenId).toBe(second.phone.tokenId);
   });
 });
 
-describe('a stock server notifies through our relay', () => {
-  it('retracts in the background', async () => {
+describe('a stock server that notifies through our relay', () => {
+  it('retracts a notification in the background', async () => {
     const device = await registerAt(server, ada, await newPhone(world, 'apns'));
     server.notify(ada, { type: 'remove', message_ids: [31, 32] });
     await server.work();
@@ -123,7 +126,7 @@ describe('a stock server notifies through our relay', () => {
     expect(deliveries[0]?.headers).toMatchObject({ 'apns-priority': '5', 'apns-push-type': 'background' });
   });
 
-  it('two users of one phone, and forgets a dead token for the notified user only', async () => {
+  it('notifies two users of one phone, and forgets a dead token only for the notified user', async () => {
     const phone = await newPhone(world, 'fcm');
     const bob = { ...ada, userId: 1000 + ada.userId };
     const [ofAda, ofBob] = [await registerAt(server, ada, phone), await registerAt(server, bob, phone)];
@@ -139,17 +142,18 @@ describe('a stock server notifies through our relay', () => {
     await world.setFaults([]);
     expect(rowOf(ofAda.deviceId)?.tokenId).toBeNull();
     expect(rowOf(ofBob.deviceId)?.tokenId).toBe(phone.tokenId);
-    // The relay has recorded that the token is dead, so the other account learns this from its own notification.
+    // The relay has recorded that the token is dead. The server learns this for the other account from that account's
+    // next notification.
     expect(await server.testNotification(bob)).toMatchObject({ body: { code: 'NO_ACTIVE_PUSH_DEVICE' } });
     expect(rowOf(ofBob.deviceId)?.tokenId).toBeNull();
     expect(await world.takeDeliveries()).toEqual([]);
-    // Registering again revives the device.
+    // A new registration revives the device.
     server.devices.register(ada.userId, { device_id: String(ofAda.deviceId), ...phone.tokenGroup() });
     await server.work();
     expect((await server.testNotification(ada)).status).toBe(200);
   });
 
-  it('test notifications: an answer for the user in each case', async () => {
+  it('responds to each outcome of a test notification', async () => {
     expect(await server.testNotification(ada)).toMatchObject({ body: { code: 'NO_ACTIVE_PUSH_DEVICE' } });
     const one = await registerAt(server, ada, await newPhone(world, 'fcm'));
     const other = await registerAt(server, ada, await newPhone(world, 'apns'));
@@ -159,7 +163,7 @@ describe('a stock server notifies through our relay', () => {
     expect(openedBy(one, deliveries)).toMatchObject([{ type: 'test', user_id: ada.userId }]);
     const dead = { vendor: 'fcm', token: one.phone.token, status: 404, reason: 'UNREGISTERED' };
     await world.setFaults([dead]);
-    // Only one of the two tokens is dead, so only its device loses the token.
+    // Only one of the two tokens is dead, so only this token's device loses it.
     expect((await server.testNotification(ada)).status).toBe(200);
     expect([rowOf(one.deviceId)?.tokenId, rowOf(other.deviceId)?.tokenId]).toEqual([
       null,
@@ -172,7 +176,7 @@ describe('a stock server notifies through our relay', () => {
     await world.setFaults([]);
   });
 
-  it('forgets plaintext tokens, of which the relay stores none', async () => {
+  it('forgets its plaintext tokens, because the relay stores none', async () => {
     server.plainTokens.set(ada.userId, [
       { token: 'plain', kind: 'fcm' },
       { token: 'c0ffee', kind: 'apns' },
@@ -189,7 +193,7 @@ describe('a stock server notifies through our relay', () => {
     expect([server.log, server.exhausted, server.isPushOn]).toEqual([[], [], true]);
   });
 
-  it('is active although its plaintext token is unknown to the relay', async () => {
+  it('activates a device although its plaintext token is unknown to the relay', async () => {
     const phone = await newPhone(world, 'fcm');
     server.plainTokens.set(ada.userId, [{ token: phone.token, kind: 'fcm' }]);
     const device = await registerAt(server, ada, phone);
@@ -197,7 +201,7 @@ describe('a stock server notifies through our relay', () => {
     expect(server.exhausted).toEqual([]);
   });
 
-  it('drops the devices of a user with a new API key, and its worker continues', async () => {
+  it('drops the devices of a user who gets a new API key, and its worker continues', async () => {
     await registerAt(server, ada, await newPhone(world, 'fcm'));
     server.regenerateApiKey(ada);
     server.notify(ada, message);

@@ -40,18 +40,18 @@ interface Job {
 
 const retriesOfJob = 3;
 /**
- * Acts towards a relay as a stock Zulip 12 server with one realm: sends the same requests in the same order, reads
- * answers in the same way, and retries the same errors.
+ * Acts as a stock Zulip 12 server with one realm. Sends the same requests to the relay in the same order, reads
+ * responses in the same way, and retries after the same errors.
  */
 export class StockServer {
   readonly realm: StockRealm;
   readonly devices: StockDevices;
   readonly report: HourlyReport;
-  /** The log for administrators. */
+  /** Log lines for administrators. */
   readonly log: string[] = [];
-  /** Jobs that ran out of retries. */
+  /** Jobs that have exhausted their retries. */
   readonly exhausted: string[] = [];
-  /** Tokens that users registered before their app supported encryption, by user. */
+  /** By user: tokens that the user registered before the app supported encryption. */
   readonly plainTokens = new Map<number, { readonly token: string; readonly kind: 'apns' | 'fcm' }[]>();
   readonly #options: StockServerOptions;
   readonly #jobs: Job[] = [];
@@ -68,12 +68,12 @@ export class StockServer {
     return this.report.isPushOn;
   }
 
-  /** The hourly job. */
+  /** Runs the hourly job. */
   async reportHourly(counts?: Counts): Promise<void> {
     await this.report.send(counts);
   }
 
-  /** Queues a notification for the worker. */
+  /** Enqueues a notification for the worker. */
   notify(user: StockUser, notification: StockNotification): void {
     const what = `notification to ${user.userId}`;
     this.#jobs.push({ what, failedTries: 0, run: () => this.#deliver(user, notification) });
@@ -96,7 +96,7 @@ export class StockServer {
     }
   }
 
-  /** Changes the user's API key, which removes the user's devices and queues a job that removes plaintext tokens. */
+  /** Replaces the user's API key. Removes the user's devices, and enqueues a job that removes the plaintext tokens. */
   regenerateApiKey(user: StockUser): void {
     for (const { deviceId } of this.devices.of(user.userId)) this.devices.remove(user.userId, deviceId);
     const form = { user_uuid: user.uuid, user_id: String(user.userId), realm_uuid: this.realm.uuid };
@@ -107,7 +107,7 @@ export class StockServer {
     this.#jobs.push({ what: `removal of tokens of ${user.userId}`, failedTries: 0, run });
   }
 
-  /** Runs the worker until its queue is empty. Immediately retries a failed job, at most three times. */
+  /** Runs the worker until its queue is empty. Immediately retries a failed job, up to three times. */
   async work(): Promise<void> {
     for (let job = this.#jobs.shift(); job !== undefined; job = this.#jobs.shift()) {
       try {
@@ -156,7 +156,7 @@ export class StockServer {
     await this.#removePlainTokens(device.userId);
   }
 
-  /** @throws RelayFailure if the request must be retried. */
+  /** Records a failed registration. @throws RelayFailure if the request must be retried. */
   #registrationFailed(device: StockDevice, failure: RelayFailure): void {
     if (failure.isRetried) throw failure;
     if (failure.needsAdministrator) {
@@ -168,7 +168,7 @@ export class StockServer {
     this.devices.change(device, { errorCode: code }, { push_registration_error_code: code });
   }
 
-  /** Removes the user's plaintext tokens at the relay too. */
+  /** Removes the user's plaintext tokens, also at the relay. */
   async #removePlainTokens(userId: number): Promise<void> {
     const tokens = this.plainTokens.get(userId) ?? [];
     this.plainTokens.delete(userId);
@@ -216,7 +216,9 @@ export class StockServer {
     );
   }
 
-  /** Sends one request for one user and notification, with an element per device. @throws RelayFailure */
+  /**
+   * Sends a notification to one user's devices in a single request, with one element per device. @throws RelayFailure
+   */
   async #ask(
     user: StockUser,
     notification: StockNotification,
@@ -247,7 +249,7 @@ export class StockServer {
   }
 }
 
-/** Rethrows any error that is not a RelayFailure. */
+/** Returns the error if it is a RelayFailure, and rethrows it otherwise. */
 function asRelayFailure(error: unknown): RelayFailure {
   if (error instanceof RelayFailure) return error;
   throw error;

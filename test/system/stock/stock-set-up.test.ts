@@ -34,7 +34,7 @@ const startRelay = (environment: Record<string, string> = {}) =>
     { hostNetwork: host.network },
   );
 
-/** Installs the server on a machine with these secrets, and points the host's name to the machine. */
+/** Installs the server on a machine with these secrets, and makes the host's name resolve to this machine. */
 function install(own: StockSecrets) {
   secrets = own;
   const { clock, relayUrl } = world;
@@ -50,7 +50,7 @@ async function invite(): Promise<void> {
   await createInvitation(database, invitation, world.clock());
 }
 
-/** Expects that a phone can register and gets a notification. */
+/** Expects that a phone can register and get a notification. */
 async function expectPush(): Promise<void> {
   await world.takeDeliveries();
   const device = await registerAt(server, ada, await newPhone(world, 'fcm'));
@@ -61,7 +61,7 @@ async function expectPush(): Promise<void> {
   expect([server.isPushOn, server.log, server.exhausted]).toEqual([true, [], []]);
 }
 
-it('the set-up of a stock server joins the relay with an invitation for its id, once, and can be repeated', async () => {
+it('a stock server joins the relay only with an invitation for its id, and can repeat the set-up', async () => {
   await expect(setUp.register()).rejects.toThrow('This relay admits new servers by invitation');
   await invite();
   expect(await setUp.register()).toBe(true);
@@ -69,7 +69,7 @@ it('the set-up of a stock server joins the relay with an invitation for its id, 
   await expectPush();
 });
 
-it('a rotation of the key reports with the old key, and then works with the new one', async () => {
+it('a stock server rotates its key: it reports with the old key, then uses the new one', async () => {
   const before = { ...secrets };
   expect(await setUp.register({ rotateKey: true })).toBe(false);
   expect(secrets.serverId).toBe(before.serverId);
@@ -80,9 +80,9 @@ it('a rotation of the key reports with the old key, and then works with the new 
   expect(server.isPushOn).toBe(true);
 });
 
-it('a rotation that fails halfway leaves the old key, and is repeated with it', async () => {
+it('a stock server keeps the old key if a rotation fails halfway, and can repeat the rotation', async () => {
   const before = secrets.serverKey;
-  // The quota is enough to register the key, but not for the report that follows.
+  // The quota is enough to register the key, but not for the following report.
   await startRelay({ RELAY_SERVER_NOTIFICATIONS_PER_MINUTE: '1' });
   await expect(setUp.register({ rotateKey: true })).rejects.toMatchObject({ kind: 'server' });
   expect(secrets.serverKey).toBe(before);
@@ -94,7 +94,7 @@ it('a rotation that fails halfway leaves the old key, and is repeated with it', 
   await expectPush();
 });
 
-it('a set-up while the relay is overloaded is answered by a 503 in JSON, and is repeated', async () => {
+it('a stock server gets 503 in JSON while the relay is overloaded, and can repeat the set-up', async () => {
   const device = await registerAt(server, ada, await newPhone(world, 'fcm'));
   await startRelay({ RELAY_MAXIMUM_REQUESTS_IN_FLIGHT: '1', RELAY_MAXIMUM_REQUESTS_PER_SERVER: '1' });
   await world.setFaults([{ vendor: 'fcm', token: device.phone.token, latency_ms: 1000 }]);
@@ -112,7 +112,7 @@ it('a set-up while the relay is overloaded is answered by a 503 in JSON, and is 
   await startRelay();
 });
 
-it('a server that lost its secrets is transferred to its host, with its realms', async () => {
+it('a stock server that lost its secrets can be transferred to its host, with its realms', async () => {
   const former = { ...secrets };
   const onOldMachine = server;
   ({ server, setUp } = install(newSecrets()));
@@ -121,7 +121,7 @@ it('a server that lost its secrets is transferred to its host, with its realms',
   expect(secrets.serverId).toBe(former.serverId);
   expect(secrets.serverKey).not.toBe(former.serverKey);
   await expectPush();
-  // Only one machine can act as the server, so the old machine's reports are refused.
+  // Only one machine can act as the server, so the relay refuses the old machine's reports.
   await expect(onOldMachine.report.report()).rejects.toMatchObject({ kind: 'refused' });
 });
 
@@ -137,7 +137,7 @@ it('a client that does not control the host gets no key', async () => {
   await expectPush();
 });
 
-it('a deactivated server is refused, detects that within the hour, and works again when the operator resumes it', async () => {
+it('a deactivated server switches push off within the hour, and works again after the operator resumes it', async () => {
   await setUp.deactivate();
   world.time.ahead += 2 * hour;
   await server.reportHourly();
@@ -152,7 +152,7 @@ it('a deactivated server is refused, detects that within the hour, and works aga
   await expectPush();
 });
 
-it('a week of hourly reports keeps push on, with a rotation each day and a transfer', async () => {
+it('a week of hourly reports keeps push on, despite daily key rotations and a transfer', async () => {
   for (let hours = 1; hours <= 7 * 24; hours += 1) {
     world.time.ahead += hour;
     await server.reportHourly({ realmCounts: hours, installationCounts: hours, auditLogRows: hours });

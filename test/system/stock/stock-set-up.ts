@@ -8,7 +8,7 @@ import { makeTlsIdentity } from '#vendors/credentials/make-certificate.js';
 import { askRelay } from './relay-requests.js';
 import type { StockServer } from './stock-server.js';
 
-/** `zulip_org_id` and `zulip_org_key` of a stock server's secrets file. */
+/** The `zulip_org_id` and `zulip_org_key` in a stock server's secrets file. */
 export interface StockSecrets {
   serverId: string;
   serverKey: string;
@@ -28,19 +28,19 @@ function newKey(): string {
 interface SetUpOptions {
   readonly relayUrl: string;
   readonly hostname: string;
-  /** Secrets, which the command can change. */
+  /** The server's secrets, which the command changes. */
   readonly secrets: StockSecrets;
   readonly server: StockServer;
   readonly clock: () => number;
 }
 
 /**
- * Acts as a stock server's `manage.py register_server`: sends the same requests in the same order, and stores its
+ * Acts as a stock server's `manage.py register_server`. Sends the same requests in the same order, and stores its
  * secrets at the same points.
  */
 export class StockSetUp {
   readonly #options: SetUpOptions;
-  /** The prepared transfer. Only one at a time; valid for ten seconds. */
+  /** The prepared transfer. At most one at a time; valid for ten seconds. */
   #prepared: { readonly secret: string; readonly token: string; readonly until: number } | undefined;
 
   constructor(options: SetUpOptions) {
@@ -48,7 +48,7 @@ export class StockSetUp {
   }
 
   /**
-   * Runs the command without flags, or with `--rotate-key`. Returns `created` from the relay's answer. @throws
+   * Runs the command without flags or with `--rotate-key`. Returns `created` from the relay's response. @throws
    * RelayFailure
    */
   async register({ rotateKey = false } = {}): Promise<boolean> {
@@ -61,14 +61,15 @@ export class StockSetUp {
       contact_email: 'admin@example.org',
       ...(next !== undefined && { new_org_key: next }),
     });
-    // Reports with the old key, because the new key is stored only if the whole command succeeds.
+    // Reports with the old key. The command stores the new key only if it succeeds as a whole.
     await server.report.report();
-    if (typeof answer.created !== 'boolean') throw new Error('the relay does not say whether it is new');
+    if (typeof answer.created !== 'boolean')
+      throw new Error('the response does not say whether the server is new');
     if (next !== undefined) secrets.serverKey = next;
     return answer.created;
   }
 
-  /** `--registration-transfer`. @throws RelayFailure */
+  /** Runs the command with `--registration-transfer`. @throws RelayFailure */
   async transfer(): Promise<void> {
     const { clock, hostname, secrets } = this.#options;
     const { verification_secret } = await this.#ask('server/register/transfer', { hostname });
@@ -87,7 +88,7 @@ export class StockSetUp {
     await askRelay({ relayUrl, credentials: secrets }, 'POST', 'server/deactivate', { json: {} });
   }
 
-  /** Answers the relay's request to the server's host. */
+  /** Responds to the relay's request to the server's host. */
   answer(path: string, response: ServerResponse): void {
     const { clock } = this.#options;
     const prepared = this.#prepared;
@@ -108,11 +109,11 @@ export class StockSetUp {
   }
 }
 
-/** A stock server's host. Only `network` resolves its name. */
+/** A stock server's host. Only `network` resolves the host's name. */
 export class StockHost {
   readonly hostname: string;
   readonly network: HostNetwork;
-  /** The server on this host; `undefined` for a host without one. */
+  /** The server on this host. `undefined` for a host without a server. */
   setUp: StockSetUp | undefined;
   readonly #server: Server;
 

@@ -46,14 +46,14 @@ interface WorldParts {
   readonly clock: () => number;
 }
 
-/** Our relay and server on loopback, with the vendors' stand-ins and stock servers. All share one clock. */
+/** Our relay and our server on loopback, with stand-ins for the vendors and with stock servers. All share one clock. */
 export class StockWorld {
   readonly dir: string;
   readonly vendors: Vendors;
   readonly ring: RingOnDisk;
   readonly relayUrl: string;
   readonly serverUrl: string;
-  /** Milliseconds by which all clocks are ahead of the machine's. */
+  /** Milliseconds by which all clocks are ahead of the system clock. */
   readonly time: { ahead: number };
   readonly clock: () => number;
   readonly #parts: WorldParts;
@@ -95,7 +95,7 @@ export class StockWorld {
     return this.#relay !== undefined;
   }
 
-  /** Starts the relay on its existing data, after stopping a running one. */
+  /** Starts the relay on its existing data. Stops a running one first. */
   async startRelay(
     environment: Environment = {},
     given: Pick<RelayOverrides, 'hostNetwork'> = {},
@@ -132,7 +132,7 @@ export class StockWorld {
     await relay?.close();
   }
 
-  /** Starts our server, and adds it to the relay if the relay does not know it. */
+  /** Starts our server. Adds it to the relay if the relay does not know it. */
   async startServer(environment: Environment = {}): Promise<Server> {
     const own = {
       SERVER_PORT: String(this.#parts.serverPort),
@@ -160,10 +160,7 @@ export class StockWorld {
     return this.#server;
   }
 
-  /**
-   * Creates a stock server with one realm. Adds both to the relay as its operator would, unless `credentials` are
-   * given.
-   */
+  /** Creates a stock server with one realm. Without `credentials`, adds both to the relay, as its operator would. */
   async stockServer(
     name: string,
     { credentials, relayUrl = this.relayUrl }: { credentials?: StockCredentials; relayUrl?: string } = {},
@@ -193,7 +190,7 @@ export class StockWorld {
     return { userId: user.id, email, password, apiKey: apiKey.reveal() };
   }
 
-  /** Sets the password, even if unchanged. This ends the sessions of the user's API keys. */
+  /** Sets the password, even if unchanged. This revokes the user's API keys and removes the user's push devices. */
   async setPassword({ email, password }: Pick<WorldUser, 'email' | 'password'>): Promise<void> {
     await setPassword(this.server.database, this.clock, email, async () => new Secret(password));
   }
@@ -211,18 +208,18 @@ export class StockWorld {
     return body;
   }
 
-  /** Sends a direct message at our server. Returns its id. */
+  /** Sends a direct message at our server. Returns the message id. */
   async sendMessage(from: WorldUser, to: WorldUser, content = 'hello'): Promise<number> {
     const fields = { type: 'direct', to: JSON.stringify([to.userId]), content };
     return Number((await this.ask(from, 'POST', 'messages', fields)).id);
   }
 
-  /** The public key that phones seal registrations to. */
+  /** The public key for which phones seal registrations. */
   bouncerPublicKey(): Promise<string> {
     return this.ring.keeper.look((ring) => primaryKey(ring).publicKey);
   }
 
-  /** Notifications that vendors have accepted since the last call. */
+  /** Returns the notifications that vendors have accepted since the last call. */
   async takeDeliveries(): Promise<VendorDelivery[]> {
     const url = `${this.vendors.urls.http}/deliveries`;
     const { deliveries } = (await (await fetch(url)).json()) as { deliveries: VendorDelivery[] };
@@ -237,7 +234,7 @@ export class StockWorld {
     if (!answer.ok) throw new Error(await answer.text());
   }
 
-  /** Resolves when neither relay nor server has a due job left. */
+  /** Resolves when neither the relay nor the server has a due job left. */
   async idle(): Promise<void> {
     if (this.#server !== undefined) await idle(this.#server.database.jobs);
     if (this.#relay !== undefined) await idle(this.#relay.context.database.jobs);
