@@ -46,8 +46,8 @@ async function primaryKeyIn(folder: string): Promise<StoredKey> {
 }
 
 /**
- * Takes a heap snapshot after a garbage collection. It contains every string and object that the process can still
- * reach.
+ * Takes a heap snapshot after a garbage collection. The snapshot contains every string and object that the process can
+ * still reach.
  */
 async function heapSnapshot(folder: string, relay: SpawnedProcess): Promise<Buffer> {
   const written = () => readdirSync(folder).filter((name) => name.endsWith('.heapsnapshot'));
@@ -58,14 +58,14 @@ async function heapSnapshot(folder: string, relay: SpawnedProcess): Promise<Buff
   return readFileSync(join(folder, written()[0] ?? ''));
 }
 
-describe('a key that is destroyed while the relay runs', () => {
+describe('a relay that destroys a key while it runs', () => {
   const ends: Record<string, (publicKey: string) => string[]> = {
     retire: (publicKey) => ['keys', 'retire', publicKey, '--force', '--yes'],
     revoke: (publicKey) => ['keys', 'revoke', publicKey, '--compromised', '--yes'],
   };
 
   it.each(Object.keys(ends))(
-    'by keys %s is not in its memory any more',
+    'removes the key from its memory: keys %s',
     async (way) => {
       const { folder, env, relay } = await runningRelay();
       const old = await primaryKeyIn(folder);

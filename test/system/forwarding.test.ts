@@ -20,7 +20,7 @@ beforeEach(async () => {
 afterEach(() => world.endProcesses());
 afterAll(() => world.close());
 
-/** Result of a phone's registration: active, pending, or the reason for the relay's refusal. */
+/** Status of a phone's registration: active, pending, or the code of the relay's refusal. */
 type Outcome = 'active' | 'pending' | { readonly refused: string };
 
 /** A phone of one protocol generation, with its own implementation of the cryptography. */
@@ -28,7 +28,7 @@ interface Peer {
   register(changes?: Record<string, string>): Promise<{ status: number; text: string }>;
   /** The phone's status in the initial state. */
   state(): Promise<Outcome | undefined>;
-  /** Reads the phone's status from an event; `undefined` for an event about something else. */
+  /** Reads the phone's status from an event. Returns `undefined` for an event about something else. */
   read(event: Record<string, unknown>): Outcome | undefined;
 }
 
@@ -44,7 +44,7 @@ async function initialState() {
   };
 }
 
-/** Waits, through the event queue, until the registration is no longer pending. */
+/** Resolves to the phone's status when events report that the registration is no longer pending. */
 async function outcomeOf(peer: Peer): Promise<Outcome> {
   const { queue_id, last_event_id } = await initialState();
   const now = await peer.state();
@@ -130,66 +130,63 @@ async function newerPeer(): Promise<Peer> {
 describe.each([
   ['older', olderPeer],
   ['newer', newerPeer],
-] as const)(
-  'the server forwards registrations that it accepted in the %s generation',
-  (_generation, createPeer) => {
-    it('once the relay is back', async () => {
-      await world.startServer();
-      const peer = await createPeer();
-      expect(await peer.register()).toEqual({ status: 200, text: '{"result":"success","msg":""}\n' });
-      expect(await peer.state()).toBe('pending');
-      await world.startRelay();
-      expect(await outcomeOf(peer)).toBe('active');
-    });
+] as const)('a server that accepts registrations in the %s generation', (_generation, createPeer) => {
+  it('forwards them once the relay is back', async () => {
+    await world.startServer();
+    const peer = await createPeer();
+    expect(await peer.register()).toEqual({ status: 200, text: '{"result":"success","msg":""}\n' });
+    expect(await peer.state()).toBe('pending');
+    await world.startRelay();
+    expect(await outcomeOf(peer)).toBe('active');
+  });
 
-    it('even if it is killed between accepting and forwarding', async () => {
-      const server = await world.startServer();
-      const peers = [await createPeer(), await createPeer(), await createPeer()];
-      for (const peer of peers) expect((await peer.register()).status).toBe(200);
-      await server.end('SIGKILL');
-      await world.startRelay();
-      await world.startServer();
-      for (const peer of peers) expect(await outcomeOf(peer)).toBe('active');
-    });
+  it('forwards them even if it is killed between accepting and forwarding', async () => {
+    const server = await world.startServer();
+    const peers = [await createPeer(), await createPeer(), await createPeer()];
+    for (const peer of peers) expect((await peer.register()).status).toBe(200);
+    await server.end('SIGKILL');
+    await world.startRelay();
+    await world.startServer();
+    for (const peer of peers) expect(await outcomeOf(peer)).toBe('active');
+  });
 
-    it('and reports a permanent refusal with its code, in the answer and in an event', async () => {
-      await Promise.all([world.startRelay(), world.startServer()]);
-      const stranger = Buffer.from(publicKeyOf(randomBytes(32))).toString('base64');
-      const [unknown, broken] = [await createPeer(), await createPeer()];
-      expect((await unknown.register({ bouncer_public_key: stranger })).status).toBe(200);
-      expect(await outcomeOf(unknown)).toEqual({ refused: 'INVALID_BOUNCER_PUBLIC_KEY' });
-      const sealed = Buffer.alloc(120, 7).toString('base64');
-      expect((await broken.register({ encrypted_push_registration: sealed })).status).toBe(200);
-      expect(await outcomeOf(broken)).toEqual({ refused: 'BAD_REQUEST' });
-      expect([await unknown.state(), await broken.state()]).toEqual([
-        { refused: 'INVALID_BOUNCER_PUBLIC_KEY' },
-        { refused: 'BAD_REQUEST' },
-      ]);
-    });
+  it('reports the code of a permanent refusal, in the initial state and in an event', async () => {
+    await Promise.all([world.startRelay(), world.startServer()]);
+    const stranger = Buffer.from(publicKeyOf(randomBytes(32))).toString('base64');
+    const [unknown, broken] = [await createPeer(), await createPeer()];
+    expect((await unknown.register({ bouncer_public_key: stranger })).status).toBe(200);
+    expect(await outcomeOf(unknown)).toEqual({ refused: 'INVALID_BOUNCER_PUBLIC_KEY' });
+    const sealed = Buffer.alloc(120, 7).toString('base64');
+    expect((await broken.register({ encrypted_push_registration: sealed })).status).toBe(200);
+    expect(await outcomeOf(broken)).toEqual({ refused: 'BAD_REQUEST' });
+    expect([await unknown.state(), await broken.state()]).toEqual([
+      { refused: 'INVALID_BOUNCER_PUBLIC_KEY' },
+      { refused: 'BAD_REQUEST' },
+    ]);
+  });
 
-    it('but refuses at once when it has no relay', async () => {
-      const server = await world.startServer({
-        SERVER_RELAY_URL: '',
-        SERVER_RELAY_SERVER_ID: '',
-        SERVER_RELAY_SERVER_KEY_FILE: '',
-      });
-      const peer = await createPeer();
-      const answer = await peer.register();
-      expect([answer.status, JSON.parse(answer.text)]).toEqual([
-        400,
-        {
-          result: 'error',
-          msg: 'Server is not configured to use push notification service.',
-          code: 'PUSH_SERVICE_NOT_CONFIGURED',
-        },
-      ]);
-      expect(await peer.state()).toBeUndefined();
-      await server.end();
+  it('refuses them immediately if it has no relay', async () => {
+    const server = await world.startServer({
+      SERVER_RELAY_URL: '',
+      SERVER_RELAY_SERVER_ID: '',
+      SERVER_RELAY_SERVER_KEY_FILE: '',
     });
-  },
-);
+    const peer = await createPeer();
+    const answer = await peer.register();
+    expect([answer.status, JSON.parse(answer.text)]).toEqual([
+      400,
+      {
+        result: 'error',
+        msg: 'Server is not configured to use push notification service.',
+        code: 'PUSH_SERVICE_NOT_CONFIGURED',
+      },
+    ]);
+    expect(await peer.state()).toBeUndefined();
+    await server.end();
+  });
+});
 
-it('the server forwards push accounts of every 64 bits', async () => {
+it('the server forwards push account ids from the whole range of 64-bit integers', async () => {
   await Promise.all([world.startRelay(), world.startServer()]);
   for (const id of ['9223372036854775807', '1', '-5', '4611686018427387905']) {
     const peer = await olderPeer(id);

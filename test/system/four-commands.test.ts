@@ -15,10 +15,10 @@ import { runCommand, runJsonCommand, SpawnedProcess } from '../support/spawned-p
 const readme = readFileSync(join(import.meta.dirname, '../../README.md'), 'utf8');
 const limitMilliseconds = 60_000;
 
-/** CPU load per core, at least 1: scales time limits on a busy machine. */
+/** Load per CPU core, at least 1. Multiplies time limits on a busy machine. */
 const slowdown = () => Math.max(1, (loadavg()[0] ?? 0) / availableParallelism());
 
-/** A program's commands in the README's first block that contains `first`, each as a list of arguments. */
+/** The program's commands in the first code block of the README that contains `first`, each as a list of arguments. */
 function commandsOf(program: string, first: string): string[][] {
   const blocks = [...readme.matchAll(/```sh\n([\s\S]*?)```/g)].map(([, block = '']) => block);
   const block = blocks.find((each) => each.includes(`${program} ${first}`)) ?? '';
@@ -42,7 +42,7 @@ afterEach(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-it('the README’s three operator commands and one admin command lead to a notification on a phone', async () => {
+it('three operator commands and one admin command of the README lead to a notification on a phone', async () => {
   const [operatorDir, adminDir] = ['operator-', 'admin-'].map((name) => mkdtempSync(join(dir, name))) as [
     ...[string, string],
   ];
@@ -106,7 +106,7 @@ it('the README’s three operator commands and one admin command lead to a notif
   });
   const { user_id: userId, email, api_key: apiKey } = ada;
   const registrar = phone.registrar({ realmUrl: serverUrl, userId, email, apiKey });
-  // The running server notices its account at the relay within seconds.
+  // The running server detects its new account at the relay within seconds.
   await expect.poll(async () => (await registrar.sync()).code, { timeout: 30_000 }).toBe('active');
   await registrar.sendTestNotification();
   const response = await fetch(`${vendors.urls.http}/deliveries?token=${token}`);

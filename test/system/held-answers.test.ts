@@ -10,8 +10,8 @@ import { SpawnedProcess } from '../support/spawned-process.js';
 const dir = mkdtempSync(join(tmpdir(), 'waxwing-held-'));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-it('detects answers of a spawned program that its operation does not declare', async () => {
-  // Changes the declaration of one of the program's operations, so that its usual answer violates the declaration.
+it('detects a spawned program’s response that its operation does not declare', async () => {
+  // Changes the declaration of one operation so that the program’s normal response violates it.
   const spoil = join(dir, 'spoil.mjs');
   const http = pathToFileURL(join(import.meta.dirname, '../../packages/service/dist/http/index.js')).href;
   writeFileSync(
@@ -41,6 +41,6 @@ it('detects answers of a spawned program that its operation does not declare', a
     await server.end();
   }
   expect(takeWrongAnswers()).toEqual([
-    expect.stringContaining('GET /api/v1/server_settings answered otherwise than declared'),
+    expect.stringContaining('GET /api/v1/server_settings responded differently than it declares'),
   ]);
 });

@@ -10,7 +10,7 @@ const sayLoadedModules = join(root, 'test/support/say-loaded-modules.mjs');
 const folder = mkdtempSync(join(tmpdir(), 'waxwing-help-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** Runs a built command. Returns its output and the npm packages that it loads. */
+/** Runs a built command. Returns its output and the names of the npm packages that it loads. */
 async function run(
   command: 'relay' | 'server' | 'server-push' | 'vendors' | 'quickstart',
   ...argv: string[]
@@ -25,7 +25,7 @@ async function run(
   return { stdout, packages: [...new Set(packages.map(([, name]) => name))].sort() };
 }
 
-/** Settings of a relay whose key ring and database are in the folder. */
+/** Settings of a relay with its key ring and database in the test's folder. */
 const ring = {
   RELAY_DATABASE: `sqlite:${join(folder, 'relay.sqlite')}`,
   RELAY_KEY_RING: join(folder, 'ring.age'),
@@ -39,14 +39,14 @@ describe.each(['relay', 'server'] as const)('the help of waxwing-%s', (command) 
     expect(packages).toEqual(['close-with-grace', 'commander']);
   });
 
-  it('lists the commands of a group, for every way to request it', async () => {
+  it('lists the commands of a group for each way to request help', async () => {
     const { stdout } = await run(command, 'queue', '--help');
     expect(stdout).toMatch(/^ {2}retry .*<id>/m);
     expect((await run(command, 'help', 'queue')).stdout).toBe(stdout);
   });
 });
 
-it('the help of waxwing-server-push loads no more, and names its settings', async () => {
+it('the help of waxwing-server-push loads only the code that parses arguments, and names its settings', async () => {
   const { stdout, packages } = await run('server-push', '--help');
   expect(stdout).toMatch(/^ {2}enable .*[\s\S]*^ {2}SERVER_PUSH_DATABASE /m);
   expect(packages).toEqual(['close-with-grace', 'commander']);
@@ -58,14 +58,14 @@ const groups = [
 ];
 
 describe.each(groups)('the help of waxwing-%s %s', (command, group) => {
-  it('loads neither the code of the commands nor a package that only they need', async () => {
+  it('loads neither the commands’ code nor packages that only the commands need', async () => {
     const { stdout, packages } = await run(command, group, '--help');
     expect(stdout).toMatch(/^Commands:$/m);
     expect(packages).toEqual(['close-with-grace', 'commander']);
   });
 });
 
-it('loads only the code of that command', async () => {
+it('a key command loads only its own code', async () => {
   const program = join(root, 'apps/relay/bin/waxwing-relay.js');
   const { stderr } = await promisify(execFile)(
     process.execPath,
@@ -77,7 +77,7 @@ it('loads only the code of that command', async () => {
   expect(stderr).not.toMatch(/node_modules\/(?:fastify|@fastify\/formbody|undici|pino)\//);
 });
 
-it('loads tables and settings for a database command, but not the code that sends push or serves', async () => {
+it('a database command loads tables and settings, but not the code that sends push or serves', async () => {
   const program = join(root, 'apps/server/bin/waxwing-server.js');
   const env = { PATH: process.env.PATH, SERVER_DATABASE: `sqlite:${join(folder, 'server.sqlite')}` };
   await promisify(execFile)(process.execPath, [program, 'db', 'migrate'], { env });
@@ -96,7 +96,7 @@ it('loads tables and settings for a database command, but not the code that send
   );
 });
 
-it('loads for a server only common packages and one of two encryption backends', async () => {
+it('a server loads only common packages and one of the two encryption backends', async () => {
   const program =
     "await import('@waxwing/server'); await (await import('@waxwing/sodium/native')).loadFastestSodium();";
   const { stderr } = await promisify(execFile)(
@@ -111,7 +111,7 @@ it('loads for a server only common packages and one of two encryption backends',
 });
 
 describe.each(['vendors', 'quickstart'] as const)('the help of waxwing-%s', (command) => {
-  it('is printed without loading the program', async () => {
+  it('does not load the program', async () => {
     const { stdout, packages } = await run(command, '--help');
     expect(stdout).toMatch(/^ {2}--port-base <\w+> {2,}\S/m);
     expect(packages.filter((name) => !['close-with-grace', 'commander'].includes(name ?? ''))).toEqual([]);

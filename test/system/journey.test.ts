@@ -44,32 +44,35 @@ beforeAll(async () => {
 
 afterAll(() => world.close());
 
-describe('a device registers, a server notifies, and only the device can read it', () => {
-  it.each(journeys)('in the $generation generation through $vendor', async (journey) => {
-    const [user] = users as [ConstellationUser];
-    const { vendor, token, featureLevel } = journey;
-    const phone = await world.phone(user, token, featureLevel);
-    const status = await phone.registrar.sync();
-    expect(status).toMatchObject({ code: 'active' });
-    await phone.registrar.sendTestNotification();
+describe('a notification from a server to a device', () => {
+  it.each(journeys)(
+    'can be read only by the registered device: $generation generation, $vendor',
+    async (journey) => {
+      const [user] = users as [ConstellationUser];
+      const { vendor, token, featureLevel } = journey;
+      const phone = await world.phone(user, token, featureLevel);
+      const status = await phone.registrar.sync();
+      expect(status).toMatchObject({ code: 'active' });
+      await phone.registrar.sendTestNotification();
 
-    const [delivery] = await world.deliveriesTo(token.token);
-    expect(delivery?.vendor).toBe(vendor.toLowerCase());
-    const { name, id } = await addresseeOf(journey, status);
-    expect(delivery?.text).toMatch(new RegExp(`"${name}":"?${id}"?,`));
-    const received = vendor === 'FCM' ? dataOf(delivery?.body) : rawApnsBody(name, delivery?.text ?? '');
-    const opened = await phone.client.open(received);
-    expect(opened).toMatchObject({
-      kind: 'notification',
-      notification: {
-        type: 'test',
-        realm_name: 'System',
-        realm_url: world.serverUrl,
-        user_id: user.user_id,
-      },
-    });
-    expect(await phone.client.open(received)).toMatchObject({ kind: 'ignored', reason: 'repeat' });
-  });
+      const [delivery] = await world.deliveriesTo(token.token);
+      expect(delivery?.vendor).toBe(vendor.toLowerCase());
+      const { name, id } = await addresseeOf(journey, status);
+      expect(delivery?.text).toMatch(new RegExp(`"${name}":"?${id}"?,`));
+      const received = vendor === 'FCM' ? dataOf(delivery?.body) : rawApnsBody(name, delivery?.text ?? '');
+      const opened = await phone.client.open(received);
+      expect(opened).toMatchObject({
+        kind: 'notification',
+        notification: {
+          type: 'test',
+          realm_name: 'System',
+          realm_url: world.serverUrl,
+          user_id: user.user_id,
+        },
+      });
+      expect(await phone.client.open(received)).toMatchObject({ kind: 'ignored', reason: 'repeat' });
+    },
+  );
 
   it.each(journeys.filter(({ vendor }) => vendor === 'APNs'))(
     'shows Apple only a fixed text: $generation generation',
@@ -86,8 +89,8 @@ describe('a device registers, a server notifies, and only the device can read it
   );
 });
 
-describe('the stored data of each party after the journeys', () => {
-  it('of the server: neither a token nor an API key, in its database, its log, or its memory', async () => {
+describe('the data that each party stores', () => {
+  it('contains neither tokens nor API keys in the server’s database, log or memory', async () => {
     const heap = await heapSnapshot(server, world.serverUrl);
     const stored = filesOf('server.sqlite');
     for (const { token } of tokens) {
@@ -107,7 +110,7 @@ describe('the stored data of each party after the journeys', () => {
     expect(heap.includes(world.realmUuid)).toBe(true);
   }, 60_000);
 
-  it('of the relay: no plaintext anywhere, and no token in its database or log', async () => {
+  it('contains no plaintext at the relay, and no token in its database or log', async () => {
     const heap = await heapSnapshot(relay, world.relayUrl);
     const stored = filesOf('relay.sqlite');
     for (const plaintext of [
@@ -135,8 +138,8 @@ function dataOf(body: unknown): Record<string, string> {
 }
 
 /**
- * Name and value of the field that identifies the addressee in a push. In the older generation the value is a 64-bit
- * number, which must not be rounded.
+ * Name and value of the push field that identifies the addressee. In the older generation, the value is a 64-bit
+ * integer, which must not be rounded.
  */
 async function addresseeOf({ generation, token }: Journey, { pushAccountId }: RegistrationStatus) {
   if (generation === 'older') return { name: 'push_account_id', id: String(pushAccountId) };
@@ -149,7 +152,7 @@ async function addresseeOf({ generation, token }: Journey, { pushAccountId }: Re
   return { name: 'push_key_id', id: String(own[0]?.push_key_id) };
 }
 
-/** The APNs body as text, because a JSON parser would round a 64-bit id. */
+/** The APNs body as a string, because a JSON parser would round a 64-bit id. */
 function rawApnsBody(name: string, deliveries: string): string {
   const id = new RegExp(`"${name}":\\s*(-?\\d+)`).exec(deliveries)?.[1];
   const encrypted = /"encrypted_data":\s*"([^"]+)"/.exec(deliveries)?.[1];
@@ -168,7 +171,7 @@ function filesOf(database: string): Buffer {
   return Buffer.concat(names.map((name) => readFileSync(join(world.dir, name))));
 }
 
-/** Takes a heap snapshot, which contains all strings on the process's heap. The process keeps serving. */
+/** Takes a heap snapshot, which contains all strings on the process's heap, without stopping the process. */
 async function heapSnapshot({ child }: SpawnedProcess, url: string): Promise<Buffer> {
   const before = new Set(readdirSync(world.dir));
   child.kill('SIGUSR2');
@@ -176,7 +179,7 @@ async function heapSnapshot({ child }: SpawnedProcess, url: string): Promise<Buf
     const name = readdirSync(world.dir).find((file) => file.endsWith('.heapsnapshot') && !before.has(file));
     if (name !== undefined) {
       const bytes = readFileSync(join(world.dir, name));
-      // A heap snapshot is complete once its file ends like JSON. The strings come last.
+      // The snapshot is complete once its file ends like JSON. The strings come last.
       if (bytes.subarray(-3).toString().trimEnd().endsWith(']}')) {
         expect((await fetch(`${url}/health/ready`)).status).toBe(200);
         return bytes;

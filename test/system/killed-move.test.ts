@@ -12,7 +12,7 @@ import { SpawnedProcess } from '../support/spawned-process.js';
 import { eachBackend } from '../support/test-databases.js';
 
 const messages = 10_000;
-/** Each server is killed after this many answered reads during the move. */
+/** Number of answered reads during a move after which the server is killed, one for each move. */
 const readsUntilKill = [1, 4];
 const wholeTopic = { propagate_mode: 'change_all', send_notification_to_new_thread: 'false' };
 const timeout = 180_000;
@@ -25,7 +25,7 @@ type Ask = (
 
 eachBackend((backend) => {
   it(
-    'a killed server leaves all messages of a move in the old topic or all in the new one',
+    'a server killed during a move leaves all its messages in the old topic or all in the new one',
     async () => {
       const url = await backend.freshUrl();
       const env = await serverEnvironment(url);
@@ -110,7 +110,7 @@ function asking(env: Record<string, string>, { email, api_key }: ConstellationUs
   };
 }
 
-/** Copies a message until its topic has as many messages as the test moves. */
+/** Copies a message until its topic contains as many messages as the test moves. */
 async function repeatMessage(database: Database<ServerTables>, id: number): Promise<void> {
   const numbers = Array.from({ length: messages - 1 }, (_, number) => ({ number }));
   const columns = sql.raw(

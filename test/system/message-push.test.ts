@@ -7,7 +7,7 @@ import type { SpawnedProcess } from '../support/spawned-process.js';
 
 const token = `fcm-${'m7'.repeat(60)}:APA91b-message`;
 const secretWords = 'a rendezvous of nightjars';
-// Twice as long as the excerpt that phones get.
+// Twice as long as the excerpt sent to phones.
 const content = `${secretWords} ${'chirp '.repeat(70)}`;
 
 let world: Constellation;
@@ -23,8 +23,8 @@ beforeEach(async () => {
 
 afterEach(() => world.close());
 
-describe('messages on their way to a phone', () => {
-  it('survive kill -9 once they were answered, and only the phone can read them', async () => {
+describe('notifications for messages', () => {
+  it('survive kill -9 of the server once the messages are acknowledged, and only the phone can read them', async () => {
     const first = await world.startServer();
     const phone = await world.phone(ada, { tokenKind: 'fcm', token });
     expect(await phone.registrar.sync()).toMatchObject({ code: 'active' });
@@ -68,8 +68,7 @@ describe('messages on their way to a phone', () => {
     expect(told).toBe(`${[...content].slice(0, 200).join('')}…`);
 
     const deliveries = await world.deliveriesTo(token);
-    // Notifications in the same size bucket have the same length, regardless of the lengths and the order of their
-    // texts.
+    // Notifications in the same size bucket have equal length, regardless of the lengths and the order of their texts.
     const [short = 0, other = 0, long = 0] = sentIds.map((id) => sizes.get(id));
     expect([other, long > other]).toEqual([short, true]);
     for (const plaintext of [secretWords, 'sender_full_name', 'bob@system.example']) {

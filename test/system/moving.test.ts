@@ -6,7 +6,7 @@ import { publicKeyOf, seal } from '../support/noble-oracle.js';
 import { type CommandName, runJsonCommand } from '../support/spawned-process.js';
 import { eachPostgres, type TestBackend } from '../support/test-databases.js';
 
-describe('moving from SQLite to PostgreSQL', () => {
+describe('moving the databases from SQLite to PostgreSQL', () => {
   eachPostgres((postgres) => {
     let world: Constellation;
     beforeEach(async () => {
@@ -14,7 +14,7 @@ describe('moving from SQLite to PostgreSQL', () => {
     }, 120_000);
     afterEach(() => world.close());
 
-    it('moves every row and every job: devices keep working, and pending jobs run', async () => {
+    it('preserves every row and job, so devices keep working and pending jobs run', async () => {
       const [relay, server] = await Promise.all([world.startRelay(), world.startServer()]);
       const user = await world.addUser('ada');
       const phones = [await readyPhone('fcm-newer', undefined), await readyPhone('fcm-older', olderLevel)];
@@ -88,7 +88,7 @@ describe('moving from SQLite to PostgreSQL', () => {
   }
 });
 
-/** A registration of the older generation, built by an independent implementation of the cryptography. */
+/** Form fields of an older-generation registration, built by an independent implementation of the cryptography. */
 function registrationOf(world: Constellation, pushAccountId: string): Record<string, string> {
   return {
     token_kind: 'fcm',
@@ -98,7 +98,7 @@ function registrationOf(world: Constellation, pushAccountId: string): Record<str
   };
 }
 
-/** A registration of the newer generation, for a device that already has an id from the server. */
+/** Form fields of a newer-generation registration, for a device to which the server has already assigned an id. */
 function deviceRegistrationOf(world: Constellation, token: string) {
   return {
     push_key_id: '7',

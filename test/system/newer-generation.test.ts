@@ -37,7 +37,7 @@ function tokenGroup(token: string): Record<string, string> {
 const tell = (content: string) =>
   world.request(bob, 'POST', 'messages', { type: 'direct', to: JSON.stringify([ada.user_id]), content });
 
-/** Texts of the messages delivered to a token, decrypted with the phone's key, in delivery order. */
+/** Texts of the messages delivered to a token, in delivery order, decrypted with the phone's key. */
 async function readBy(token: string, key: Uint8Array): Promise<(string | undefined)[]> {
   return (await world.deliveriesTo(token)).map(({ body }) => {
     const { data } = (body as { message: { data: Record<string, string> } }).message;
@@ -50,7 +50,7 @@ async function readBy(token: string, key: Uint8Array): Promise<(string | undefin
 }
 
 describe('a phone of the newer generation', () => {
-  it('is notified through server, relay and vendor, also with another token, and not after it has left', async () => {
+  it('receives messages through server, relay and vendor, also with a new token, until it signs out', async () => {
     const { device_id: id } = await ask('register_client_device');
     const device_id = String(id);
     const key = randomBytes(32);
@@ -89,7 +89,7 @@ describe('a phone of the newer generation', () => {
     expect([await byFirst(), await bySecond()]).toEqual([['the first message'], ['the second message']]);
   }, 120_000);
 
-  it('loses its devices when the API key of its user is replaced', async () => {
+  it('loses its devices when its user gets a new API key', async () => {
     const { device_id: id } = await ask('register_client_device');
     expect(Object.keys(await devices())).toEqual([String(id)]);
     const rotated = await runJsonCommand<{ api_key: string }>(

@@ -59,30 +59,36 @@ const boxes = [
   },
 ];
 
-describe('the vectors of notifications pass through the relay and both vendors to the phone', () => {
-  it.each(boxes)('$name', async ({ encryptedData, plaintext, open }) => {
-    const [fcmToken, apnsToken] = [`fcm-${randomBytes(8).toString('hex')}`, randomBytes(32).toString('hex')];
-    const fcm = await register({ token_kind: 'fcm', token: fcmToken });
-    const apns = await register({ token_kind: 'apns', token: apnsToken, ios_app_id: 'org.zulip.Zulip' });
-    const box = `"push_account_id":${pushAccountId},"encrypted_data":"${encryptedData}"`;
-    const requests = [
-      `{"device_id":${fcm},"fcm_priority":"high","payload":{${box}}}`,
-      `{"device_id":${apns},"http_headers":{"apns_priority":10,"apns_push_type":"alert"},"payload":{${box},"aps":{"mutable-content":1}}}`,
-    ];
-    const body = `{"realm_uuid":"${world.realmUuid}","push_requests":[${requests}]}`;
-    expect(await askRelay('notify', 'application/json', body)).toMatchObject({
-      result: 'success',
-      android_successfully_sent_count: 1,
-      apple_successfully_sent_count: 1,
-      delete_device_ids: [],
-    });
-    const [toAndroid] = await world.deliveriesTo(fcmToken);
-    expect(toAndroid?.body).toMatchObject({
-      message: { data: { push_account_id: pushAccountId, encrypted_data: encryptedData } },
-    });
-    const [toPhone] = await world.deliveriesTo(apnsToken);
-    expect(toPhone?.text).toContain(`"push_account_id":${pushAccountId},`);
-    const { encrypted_data: received } = (toPhone as Delivery).body as { encrypted_data: string };
-    expect(new TextDecoder().decode(open(bytes(received)))).toBe(plaintext);
-  });
+describe('notifications in the test vectors', () => {
+  it.each(boxes)(
+    'pass unchanged through the relay and both vendors to the phone: $name',
+    async ({ encryptedData, plaintext, open }) => {
+      const [fcmToken, apnsToken] = [
+        `fcm-${randomBytes(8).toString('hex')}`,
+        randomBytes(32).toString('hex'),
+      ];
+      const fcm = await register({ token_kind: 'fcm', token: fcmToken });
+      const apns = await register({ token_kind: 'apns', token: apnsToken, ios_app_id: 'org.zulip.Zulip' });
+      const box = `"push_account_id":${pushAccountId},"encrypted_data":"${encryptedData}"`;
+      const requests = [
+        `{"device_id":${fcm},"fcm_priority":"high","payload":{${box}}}`,
+        `{"device_id":${apns},"http_headers":{"apns_priority":10,"apns_push_type":"alert"},"payload":{${box},"aps":{"mutable-content":1}}}`,
+      ];
+      const body = `{"realm_uuid":"${world.realmUuid}","push_requests":[${requests}]}`;
+      expect(await askRelay('notify', 'application/json', body)).toMatchObject({
+        result: 'success',
+        android_successfully_sent_count: 1,
+        apple_successfully_sent_count: 1,
+        delete_device_ids: [],
+      });
+      const [toAndroid] = await world.deliveriesTo(fcmToken);
+      expect(toAndroid?.body).toMatchObject({
+        message: { data: { push_account_id: pushAccountId, encrypted_data: encryptedData } },
+      });
+      const [toPhone] = await world.deliveriesTo(apnsToken);
+      expect(toPhone?.text).toContain(`"push_account_id":${pushAccountId},`);
+      const { encrypted_data: received } = (toPhone as Delivery).body as { encrypted_data: string };
+      expect(new TextDecoder().decode(open(bytes(received)))).toBe(plaintext);
+    },
+  );
 });

@@ -10,7 +10,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-/** Makes every change of this kind to a table fail, as if the process died at that statement. */
+/** Makes every change of this kind to a table fail, to simulate that the process dies at that statement. */
 function refuse(
   database: { readonly db: object },
   change: 'insert on' | 'delete on' | 'update on',
@@ -24,8 +24,8 @@ function allow(database: { readonly db: object }, table: string) {
   return sql`drop trigger ${sql.raw(`refuse_${table}`)}`.execute(database.db as never);
 }
 
-describe('one transaction stores', () => {
-  it('a registration at the server, and the job that takes it to the relay', async () => {
+describe('a single transaction', () => {
+  it('stores a registration at the server together with the job that forwards it', async () => {
     const test = await ServerUnderTest.start();
     closers.push(() => test.close());
     const ada = await test.addAccount('ada@example.com');
@@ -34,7 +34,7 @@ describe('one transaction stores', () => {
     expect(await test.pushDevices(ada)).toEqual({});
   });
 
-  it('the relay’s result, the end of that job, and the event for the phone', async () => {
+  it('stores the relay’s result, the end of its job, and the event for the phone', async () => {
     const test = await ServerUnderTest.start();
     closers.push(() => test.close());
     const ada = await test.addAccount('ada@example.com');
@@ -62,7 +62,7 @@ describe('one transaction stores', () => {
     }
   });
 
-  it('a notification that the relay queues, and its receipt', async () => {
+  it('stores a notification that the relay queues together with its receipt', async () => {
     const relay = await startDeliveriesUnderTest();
     closers.push(() => relay.close());
     const device = await relay.addFcm('token');

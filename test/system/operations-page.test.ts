@@ -13,7 +13,7 @@ import { freePort } from '../support/free-ports.js';
 const root = join(import.meta.dirname, '../..');
 const page = readFileSync(join(root, 'docs/operations.md'), 'utf8');
 
-/** The cells of the table with this first heading. */
+/** The cells of the table whose first column has this heading. */
 function table(heading: string): string[][] {
   const [, rows = ''] =
     new RegExp(`^\\| ${heading} \\|.*\\n\\|[- |]+\\n((?:\\|.*\\n)+)`, 'm').exec(page) ?? [];
@@ -28,7 +28,7 @@ function table(heading: string): string[][] {
     );
 }
 
-/** Returns the names of the environment variables that `read` looks up, sorted. */
+/** Returns the sorted names of the environment variables that `read` looks up. */
 function askedFor(read: (environment: Environment) => unknown): string[] {
   const names = new Set<string>();
   const environment = new Proxy<Environment>(
@@ -43,7 +43,7 @@ function askedFor(read: (environment: Environment) => unknown): string[] {
   try {
     read(environment);
   } catch (error) {
-    // Expected: an empty environment lacks the required setting that opens the key ring.
+    // An empty environment is expected to lack the required setting that opens the key ring.
     if (!(error instanceof ConfigurationError)) throw error;
   }
   return [...names].sort();
@@ -95,12 +95,12 @@ describe('docs/operations.md', () => {
   it.each([
     ['relay', readRelayEnvironment],
     ['server', readServerEnvironment],
-  ])('lists exactly the settings of the %s', (name, read) => {
+  ])('lists exactly the settings that the %s reads', (name, read) => {
     const listed = table(name).map(([setting]) => setting as string);
     expect(listed.sort()).toEqual(askedFor(read));
   });
 
-  it('states the actual defaults', () => {
+  it('states the actual default values', () => {
     const defaults = Object.fromEntries(
       [...table('relay'), ...table('server')].map(([name, is]) => [name, is]),
     );
@@ -142,7 +142,7 @@ describe('docs/operations.md', () => {
     expect(listed.map(([metric]) => metric).sort()).toEqual(exposed[name]);
   });
 
-  it('has commands that work', () => {
+  it('contains only commands that work', () => {
     const code = [...page.matchAll(/<!-- run by a test -->\n```sh\n([\s\S]*?)```/g)].map(([, text]) => text);
     expect(code).toHaveLength(3);
     const { PATH = '', HOME = '' } = process.env;
@@ -160,7 +160,7 @@ describe('docs/operations.md', () => {
     expect(stdout).toMatch(/Exported (\d+ rows and \d+ jobs)\.\nImported \1\./);
   }, 120_000);
 
-  it('lists the same deletion counts as the code', () => {
+  it('lists the same kinds of deletion counts as the code', () => {
     const kinds = table('`kind`').map(([kind]) => kind);
     const folders = ['apps/relay/src', 'apps/server/src', 'packages/server-push/src'];
     const sources = folders.flatMap((folder) =>

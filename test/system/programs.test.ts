@@ -9,7 +9,7 @@ const bin = (program: string) => join(root, `apps/${program}/bin/waxwing-${progr
 const run = (program: string, args: readonly string[]) =>
   spawnSync(bin(program), args, { encoding: 'utf8', cwd: root });
 
-/** The output of a script in a shell; `undefined` if the shell is not installed. */
+/** Runs a script in a shell and returns its output lines. Returns `undefined` if the shell is not installed. */
 function shell(name: string, flags: readonly string[], script: string): string[] | undefined {
   const { stdout, stderr, error } = spawnSync(name, [...flags, '-c', script], { encoding: 'utf8' });
   if (error !== undefined) return undefined;
@@ -27,7 +27,7 @@ const typed = {
 };
 const cases = Object.entries(typed).map(([line, expected]) => ({ line, expected }));
 const scripts = new Map<string, string>();
-/** The completion script for the program in a command line. Generated once per program and shell. */
+/** The completion script of the program in a command line. Generated once per program and shell. */
 function scriptFor(line: string, name: string): string {
   const program = /^waxwing-(\w+)/.exec(line)?.[1] ?? '';
   const key = `${program} ${name}`;
@@ -38,46 +38,49 @@ function scriptFor(line: string, name: string): string {
 const isThere = (name: string) => spawnSync(name, ['--version']).error === undefined;
 
 describe('the programs', () => {
-  it.each(programs)('waxwing-%s --version prints only its version', (program) => {
+  it.each(programs)('waxwing-%s prints only its version with --version', (program) => {
     const { version } = JSON.parse(readFileSync(join(root, `apps/${program}/package.json`), 'utf8'));
     expect(run(program, ['--version'])).toMatchObject({ status: 0, stdout: `${version}\n`, stderr: '' });
   });
 
-  it.each(['relay', 'server', 'vendors'])('waxwing-%s survives a reader that closes its pipe', (program) => {
-    const script = `exec 3>&1; (${process.execPath} ${bin(program)} completion zsh; echo $? >&3) | true`;
-    const { stdout, stderr } = spawnSync('sh', ['-c', script], { encoding: 'utf8' });
-    expect([stdout, stderr]).toEqual(['0\n', '']);
-  });
-
-  it.runIf(existsSync('/dev/full'))('say in one sentence that a result cannot be written', () => {
-    const script = `${process.execPath} ${bin('relay')} completion zsh > /dev/full`;
-    const { status, stderr } = spawnSync('sh', ['-c', script], { encoding: 'utf8' });
-    const sentence = 'waxwing-relay: The result cannot be written: the disk is full; free some space.\n';
-    expect([status, stderr]).toEqual([1, sentence]);
-  });
-
-  it.each(programs)(
-    'waxwing-%s on a Node that is too old names the required version in one sentence',
+  it.each(['relay', 'server', 'vendors'])(
+    'waxwing-%s survives when the reader of its output closes the pipe',
     (program) => {
-      const pretend = `Object.defineProperty(process.versions, 'node', { value: '20.18.3' }); require(${JSON.stringify(bin(program))})`;
-      const { status, stdout, stderr } = spawnSync(process.execPath, ['-e', pretend], { encoding: 'utf8' });
-      expect([status, stdout, stderr]).toEqual([
-        1,
-        '',
-        `waxwing-${program} needs Node 20.19 or newer, but this is Node 20.18.3: install a newer version.\n`,
-      ]);
+      const script = `exec 3>&1; (${process.execPath} ${bin(program)} completion zsh; echo $? >&3) | true`;
+      const { stdout, stderr } = spawnSync('sh', ['-c', script], { encoding: 'utf8' });
+      expect([stdout, stderr]).toEqual(['0\n', '']);
     },
   );
 
-  it.each(programs)('waxwing-%s begins in JavaScript that every Node parses', (program) => {
+  it.runIf(existsSync('/dev/full'))(
+    'waxwing-relay reports in one sentence that its result cannot be written',
+    () => {
+      const script = `${process.execPath} ${bin('relay')} completion zsh > /dev/full`;
+      const { status, stderr } = spawnSync('sh', ['-c', script], { encoding: 'utf8' });
+      const sentence = 'waxwing-relay: The result cannot be written: the disk is full; free some space.\n';
+      expect([status, stderr]).toEqual([1, sentence]);
+    },
+  );
+
+  it.each(programs)('waxwing-%s names the required version in one sentence if Node is too old', (program) => {
+    const pretend = `Object.defineProperty(process.versions, 'node', { value: '20.18.3' }); require(${JSON.stringify(bin(program))})`;
+    const { status, stdout, stderr } = spawnSync(process.execPath, ['-e', pretend], { encoding: 'utf8' });
+    expect([status, stdout, stderr]).toEqual([
+      1,
+      '',
+      `waxwing-${program} needs Node 20.19 or newer, but this is Node 20.18.3: install a newer version.\n`,
+    ]);
+  });
+
+  it.each(programs)('waxwing-%s starts with JavaScript that every version of Node can parse', (program) => {
     const text = readFileSync(bin(program), 'utf8').replace(/^(?:#!|\s*\/\/).*$/gm, '');
     expect(text).not.toMatch(/\b(?:const|let|class|import|export|async|await|of)\b|=>|`|\.\.\.|\?\.|,\s*\)/);
     expect(text).toBe(readFileSync(bin('relay'), 'utf8').replace(/^(?:#!|\s*\/\/).*$/gm, ''));
   });
 });
 
-describe('the completion', () => {
-  it.each(cases)('of bash completes $line', ({ line, expected }) => {
+describe('the shell completion', () => {
+  it.each(cases)('completes $line in bash', ({ line, expected }) => {
     const words = line.split(' ');
     const found = shell(
       'bash',
@@ -89,10 +92,10 @@ describe('the completion', () => {
     expect(found).toEqual(expected);
   });
 
-  it.runIf(isThere('zsh')).each(cases)('of zsh completes $line', ({ line, expected }) => {
+  it.runIf(isThere('zsh')).each(cases)('completes $line in zsh', ({ line, expected }) => {
     const words = line.split(' ');
-    // Simulates zsh, which sets `words` and CURRENT before the call and matches the results afterwards. `_describe`
-    // runs a program, to check that the function has not overwritten PATH.
+    // Simulates zsh, which sets `words` and CURRENT before the call and matches the results afterwards. The `_describe`
+    // stub runs a program to check that the function has not overwritten PATH.
     const found = shell(
       'zsh',
       ['-f'],
@@ -106,7 +109,7 @@ describe('the completion', () => {
     expect(matching?.map((text) => text.split(':')[0])).toEqual(expected);
   });
 
-  it.runIf(isThere('fish')).each(cases)('of fish completes $line', ({ line, expected }) => {
+  it.runIf(isThere('fish')).each(cases)('completes $line in fish', ({ line, expected }) => {
     const found = shell('fish', ['--no-config'], `${scriptFor(line, 'fish')}\ncomplete -C '${line}'`);
     expect(found?.map((text) => text.split('\t')[0])).toEqual(expected);
   });

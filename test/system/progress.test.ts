@@ -14,7 +14,7 @@ const hasScript = spawnSync('script', ['--version']).status === 0;
 
 const programs: ChildProcess[] = [];
 
-/** Runs a command in a pseudo-terminal that is closed after the test. */
+/** Types a command into a pseudo-terminal. The terminal is closed after the test. */
 function type(typed: string, env: NodeJS.ProcessEnv) {
   const program = spawn('script', ['-qec', typed, '/dev/null'], { env });
   programs.push(program);
@@ -44,8 +44,8 @@ describe.runIf(hasScript)('a command that takes long', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it('reports at a terminal that it is still running, with its name', async () => {
-    // A pipe without a writer stands for an export that never arrives.
+  it('reports its name and that it is still running, if at a terminal', async () => {
+    // A pipe without a writer simulates an export that never arrives.
     const pipe = join(folder, 'export');
     execFileSync('mkfifo', [pipe]);
     const typed = `${process.execPath} ${join(root, 'apps/relay/bin/waxwing-relay.js')} db import --file ${pipe}`;
@@ -59,7 +59,7 @@ describe.runIf(hasScript)('a command that takes long', () => {
   });
 
   eachPostgres((backend) => {
-    it('reports the same for a server that waits for its tables, until it serves', async () => {
+    it('reports that a server is still starting while the server waits for its tables', async () => {
       const url = await backend.freshUrl();
       const { db } = await backend.open<unknown>({ migrations: [], url });
       const typed = `exec ${process.execPath} ${join(root, 'apps/server/bin/waxwing-server.js')} serve`;
@@ -71,7 +71,7 @@ describe.runIf(hasScript)('a command that takes long', () => {
       });
       await shows('"ready"');
       const exited = once(program, 'exit');
-      // Ctrl-C, as the terminal sends it.
+      // Ctrl-C, as a terminal sends it.
       program.stdin.write('\u0003');
       await exited;
       expect(shown().match(/still starting/g)).toHaveLength(1);

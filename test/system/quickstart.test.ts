@@ -33,10 +33,10 @@ interface QuickstartFile {
   readonly vendors: { readonly url: string };
 }
 
-// The quickstart uses some of the first twenty-four ports from --port-base.
+// The quickstart uses ports from --port-base up to twenty-three ports above it.
 const portsOfQuickstart = 24;
 
-/** Folder and ports for a quickstart. */
+/** A data directory and ports for a quickstart. */
 interface Place {
   readonly dir: string;
   readonly portBase: string;
@@ -74,22 +74,21 @@ const flags = ({ dir, portBase }: Place, ...more: string[]): string[] => [
 ];
 const fileOf = ({ dir }: Place): string => join(dir, 'quickstart.json');
 
-/** A quickstart that most tests share, because starting one takes longer than most of them. */
+/** Returns a quickstart that most tests share, because starting one takes longer than most tests. */
 async function running(): Promise<Running> {
   if (shared === undefined || shared.process.hasExited) shared = await start(sharedPlace);
   return shared;
 }
 
 /**
- * Starts the quickstart and waits for its file, which is written once everything is ready and the journey has
- * succeeded.
+ * Starts the quickstart, and waits for the file that it writes once everything is ready and the journey has succeeded.
  */
 async function start(place: Place, ...more: string[]): Promise<Running> {
   const startedAt = Date.now();
   const quickstart = new SpawnedProcess('waxwing-quickstart', flags(place, ...more));
   started.push(quickstart);
   const file = fileOf(place);
-  // The file of an earlier start exists until this start has removed it.
+  // The file of an earlier start exists until the new start removes it.
   const writtenAt = () => statSync(file, { throwIfNoEntry: false })?.mtimeMs ?? 0;
   while (writtenAt() < startedAt) {
     if (quickstart.hasExited) throw new Error(`it ended: ${quickstart.output}`);
@@ -106,7 +105,7 @@ interface RegisteredAtRelay {
   readonly pushAccountId: string;
 }
 
-/** Registers phones as a server does. Returns the device ids in the relay's answer. */
+/** Registers phones with the relay as a server does. Returns the device ids from the relay's response. */
 async function registerAtRelay(
   { relay, server }: QuickstartFile,
   count: number,
@@ -143,7 +142,7 @@ async function notifyAtRelay({ relay, server }: QuickstartFile, devices: readonl
 }
 
 describe('the quickstart', () => {
-  it('narrates one journey, keeps everything running, and writes working addresses and credentials', async () => {
+  it('narrates a journey, keeps all programs running, and writes working addresses and credentials', async () => {
     const { process, facts } = await running();
     expect(statSync(fileOf(sharedPlace)).mode & 0o777).toBe(0o600);
     await expect.poll(() => process.output).toContain('The journey of one notification');
@@ -157,7 +156,7 @@ describe('the quickstart', () => {
     const users = await runJsonCommand<{ users: object[] }>('waxwing-server', ['users', 'list'], {
       env: facts.server.env,
     });
-    // The fourth user owns the phone.
+    // The fourth user is the owner of the phone.
     expect(users.users).toHaveLength(4);
     const { keys } = await runJsonCommand<{ keys: { public_key: string }[] }>(
       'waxwing-relay',
@@ -193,7 +192,7 @@ describe('the quickstart', () => {
       .toMatch(/read: \{"type":"message".*"content":"@Visitor look here"/);
   }, 60_000);
 
-  it('has everything that the program in docs/client.md needs to be a phone: it registers and opens a notification', async () => {
+  it('works with the phone program in docs/client.md, which registers and opens a notification', async () => {
     const { facts } = await running();
     expect(facts.relay.recovery_public_key).toMatch(/^[A-Za-z0-9+/]{43}=$/);
     expect(facts.relay.vapid_public_key).toMatch(/^B[\w-]{86}$/);
@@ -211,7 +210,7 @@ describe('the quickstart', () => {
     expect(stdout).toContain("type: 'test'");
   }, 60_000);
 
-  it('does not disturb a running one in the same data directory, even with other ports', async () => {
+  it('does not disturb a running quickstart in the same data directory, even with other ports', async () => {
     const { facts } = await running();
     const otherPorts = { ...sharedPlace, portBase: String(await freePort(portsOfQuickstart)) };
     for (const place of [sharedPlace, otherPorts]) {
@@ -224,7 +223,7 @@ describe('the quickstart', () => {
     }
   }, 60_000);
 
-  it('restarts at once after kill -9 with the same users and keys, and loses nothing that it answered, even if another program opened its databases', async () => {
+  it('restarts after kill -9 with the same users, keys and acknowledged data, even if another program opened its databases', async () => {
     const { process, facts } = await running();
     const databases = ['relay.sqlite', 'server.sqlite'].map((name) => join(sharedPlace.dir, name));
     const taken = await Promise.all(databases.map(takeInAnotherProcess));
@@ -245,7 +244,7 @@ describe('the quickstart', () => {
     expect(await again.process.end('SIGTERM')).toBe(0);
   }, 90_000);
 
-  it('exits after the journey with --once, and removes the file of an earlier start before it fails', async () => {
+  it('exits after the journey with --once, and removes an earlier start’s file before it fails', async () => {
     const place = await newPlace();
     const port = Number(place.portBase) + 10;
     writeFileSync(fileOf(place), '{"stale":true}');
@@ -262,7 +261,7 @@ describe('the quickstart', () => {
     expect(existsSync(fileOf(place))).toBe(true);
   }, 90_000);
 
-  it('leaves the server without a relay when asked to', async () => {
+  it('leaves the server without a relay on request', async () => {
     const { process, facts } = await start(await newPlace(), '--without-relay');
     await expect.poll(() => process.output).toContain('answered PUSH_SERVICE_NOT_CONFIGURED');
     expect(facts.server.env).not.toHaveProperty('SERVER_RELAY_URL');
@@ -284,7 +283,7 @@ describe('the quickstart', () => {
     ]);
   }, 60_000);
 
-  it('explains its flags, and refuses others', async () => {
+  it('explains its flags, and rejects invalid ones', async () => {
     expect((await runCommand('waxwing-quickstart', ['--help'])).stdout).toContain('--port-base');
     const refused = await runCommand('waxwing-quickstart', ['--port-base', '80']);
     expect([refused.status, refused.stderr]).toEqual([1, expect.stringContaining('from 1024 to 65512')]);

@@ -19,7 +19,7 @@ function emptyFolder(): string {
 
 type Settings = Readonly<Record<string, string>>;
 
-/** Runs a built command in a folder. Resolves to its status. */
+/** Runs a built command in a folder. Resolves to the exit status. */
 function run(program: 'relay' | 'server', words: string, cwd: string, settings: Settings): Promise<number> {
   const file = join(root, `apps/${program}/bin/waxwing-${program}.js`);
   const env = { PATH: process.env.PATH, ...settings };
@@ -32,8 +32,8 @@ function run(program: 'relay' | 'server', words: string, cwd: string, settings: 
 }
 
 /**
- * Every file below a folder with its mode and content, and every folder with its mode. Excludes a database's
- * write-ahead log, which SQLite needs even for reading and may leave behind until the next command.
+ * Lists every file below a folder with its mode and content hash, and every folder with its mode. Excludes a database's
+ * write-ahead log: SQLite needs the log even for reading, and may leave it behind until the next command.
  */
 function snapshotOf(folder: string): string[] {
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort();
@@ -104,10 +104,10 @@ const programs = [
 ] as const;
 
 describe.each(programs)('waxwing-$program', ({ program, settings, elsewhere, setup, reading, changing }) => {
-  it('creates nothing before it is set up, except with the commands that set it up', async () => {
+  it('creates nothing before its setup, except by commands of the setup', async () => {
     const given = [{}, settings, elsewhere];
     for (const [index, words] of [...reading, ...changing].entries()) {
-      // A check runs with each of the given settings, and every other command with one of them.
+      // Runs the check with each of the given settings, and every other command with one of them.
       const chosen = index === 0 ? given : [given[index % 3] ?? {}];
       for (const each of chosen) {
         const folder = emptyFolder();
@@ -117,7 +117,7 @@ describe.each(programs)('waxwing-$program', ({ program, settings, elsewhere, set
     }
   }, 180_000);
 
-  it('changes nothing with commands that only read', async () => {
+  it('changes nothing in commands that only read', async () => {
     const folder = emptyFolder();
     for (const words of setup) expect(await run(program, words, folder, settings)).toBe(0);
     const before = snapshotOf(folder);

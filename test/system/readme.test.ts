@@ -13,7 +13,7 @@ import { runJsonCommand } from '../support/spawned-process.js';
 const root = join(import.meta.dirname, '../..');
 const readme = readFileSync(join(root, 'README.md'), 'utf8');
 
-/** The code of all blocks for one kind of reader, in page order. */
+/** The code of all blocks for one kind of reader, in the order of the page. */
 function codeFor(readers: string): string {
   const blocks = [...readme.matchAll(/<!-- run by a test: ([a-z ]+) -->\n```\w+\n([\s\S]*?)```/g)];
   const code = blocks.filter(([, marked]) => marked === readers).map(([, , text]) => text);
@@ -38,10 +38,10 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true });
 });
 
-// Each background command is a process group, so that processes started by npx end with it.
+// Each background command gets its own process group, so that processes started by npx end with it.
 const endJobs = `set -m; trap 'for job in $(jobs -p); do kill -- -$job; done' EXIT`;
 
-/** Runs a shell block in a copy of the checkout, with this test's paths instead of the system's. */
+/** Runs a shell block in a copy of the checkout, with the test's paths instead of the system's. */
 async function runShell(code: string, env: Record<string, string>, invitation = ''): Promise<string> {
   const script = code
     .replaceAll('https://relay.example.com', world.relayUrl)
@@ -67,7 +67,7 @@ async function runShell(code: string, env: Record<string, string>, invitation = 
 }
 
 describe('the README', () => {
-  it('shows app developers code that registers a phone and opens its notifications', async () => {
+  it('has code for app developers that registers a phone and opens its notifications', async () => {
     const { user_id: userId, email, api_key: apiKey } = await world.addUser(`reader-${randomUUID()}`);
     const token = { tokenKind: 'fcm', token: 'fcm-readme-token' };
     const account = { realmUrl: world.serverUrl, userId, email, apiKey };
@@ -98,7 +98,7 @@ describe('the README', () => {
     expect(output).toBe('["active","notification","test"]\n');
   }, 60_000);
 
-  it('shows relay operators commands that make, rotate, back up and restore keys', async () => {
+  it('has commands for relay operators that create, rotate, back up and restore keys', async () => {
     const apps = readFileSync(join(world.dir, 'apps.json'));
     writeFileSync(join(dir, 'etc', 'apps.json'), apps, { mode: 0o600 });
     const output = await runShell(codeFor('relay operators'), { RELAY_PORT: String(await freePort()) });
@@ -108,7 +108,7 @@ describe('the README', () => {
     expect(existsSync(join(dir, 'backups', 'waxwing-key-ring.age'))).toBe(true);
   }, 120_000);
 
-  it('shows server admins commands that run a server and enable push', async () => {
+  it('has commands for server admins that run a server and enable push', async () => {
     const { invitation } = await runJsonCommand<{ invitation: string }>(
       ...(['waxwing-relay', ['servers', 'invite'], { env: world.relayEnv }] as const),
     );
@@ -121,7 +121,7 @@ describe('the README', () => {
     expect(output).toContain('ok      apps');
   }, 120_000);
 
-  it('shows admins a command that sends a text to a user’s phones', async () => {
+  it('has a command for admins that sends a text to a user’s phones', async () => {
     const ada = await runJsonCommand<ConstellationUser>(
       'waxwing-server',
       ['users', 'add', '--email', 'ada@example.com'],
@@ -140,7 +140,7 @@ describe('the README', () => {
     });
   }, 60_000);
 
-  it('links only to what exists', () => {
+  it('links only to existing files', () => {
     const links = [...readme.matchAll(/\]\(([^)#]+)\)/g)].map((match) => match[1] as string);
     expect(links.length).toBeGreaterThan(5);
     expect(links.filter((link) => !existsSync(join(root, link)))).toEqual([]);

@@ -39,8 +39,8 @@ const generations = [
 ] as const;
 
 /**
- * Expects that the user has one phone, which is notified. In the newer generation, its device must have an active
- * token.
+ * Expects that the user has exactly one phone that gets notifications. In the newer generation, its device must have an
+ * active token.
  */
 async function expectOnePhone(pushAccountId: unknown, level: number | undefined): Promise<void> {
   const one =
@@ -59,16 +59,16 @@ async function deliveriesOfTwoMessages(token: string): Promise<number> {
   return (await world.deliveriesTo(token)).length;
 }
 
-/** The token of this test's phone. */
+/** The token of the current test's phone. */
 const fcm = (): PushToken => ({ tokenKind: 'fcm', token: `fcm-of-test-${tests}` });
 const vendors: [string, () => PushToken][] = [
   ['FCM', () => fcm()],
   ['APNs', () => ({ tokenKind: 'apns', token: `C0FFEE${tests + 10}`, iosAppId: 'com.example.chat' })],
 ];
 
-describe.each(generations)('in the %s generation', (_generation, level) => {
+describe.each(generations)('a phone of the %s generation', (_generation, level) => {
   it.each(vendors)(
-    'a phone that lost its stores, and registers again with its previous token, gets each notification once: %s',
+    'gets each notification once after it lost its stores and registered again with its token: %s',
     async (_, makeToken) => {
       const token = makeToken();
       await (await world.phone(ada, token, level)).registrar.sync();
@@ -80,7 +80,7 @@ describe.each(generations)('in the %s generation', (_generation, level) => {
     120_000,
   );
 
-  it('two users of one phone both stay registered', async () => {
+  it('keeps both of its users registered', async () => {
     const token = fcm();
     for (const user of [ada, bob]) await (await world.phone(user, token, level)).registrar.sync();
     for (const user of [ada, bob]) {
@@ -89,7 +89,7 @@ describe.each(generations)('in the %s generation', (_generation, level) => {
     }
   }, 120_000);
 
-  it('a phone whose server moved to another URL gets each notification once after it signs in there with its previous stores', async () => {
+  it('gets each notification once after its server moved to another URL and it signed in there', async () => {
     const token = fcm();
     const client = await createPushClient({
       bouncerPublicKey: world.bouncerPublicKey,
@@ -115,7 +115,7 @@ describe.each(generations)('in the %s generation', (_generation, level) => {
   }, 120_000);
 });
 
-it('a phone that lost its stores, and registers again in the older generation, gets each notification once', async () => {
+it('a phone gets each notification once after it lost its stores and registered in the older generation', async () => {
   const token = fcm();
   await (await world.phone(ada, token)).registrar.sync();
   const again = await (await world.phone(ada, token, olderLevel)).registrar.sync();
@@ -126,7 +126,7 @@ it('a phone that lost its stores, and registers again in the older generation, g
   expect(await deliveriesOfTwoMessages(token.token)).toBe(2);
 }, 120_000);
 
-it('a phone that lost its stores, and registers again with an upgraded server, gets each notification once', async () => {
+it('a phone gets each notification once after it lost its stores and its server was upgraded', async () => {
   const token = fcm();
   await (await world.phone(ada, token, olderLevel)).registrar.sync();
   const again = await (await world.phone(ada, token)).registrar.sync();

@@ -11,7 +11,7 @@ const built = new URL(
   import.meta.url,
 );
 
-it('a built relay finds the worker thread that writes registrations', async () => {
+it('a built relay finds the worker thread that stores registrations', async () => {
   const { startRegistrationThread } = (await import(built.href)) as typeof RegistrationThread;
   const url = new Secret(await sqliteBackend().freshUrl());
   const database = await openRelayDatabase({

@@ -21,7 +21,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => world.close());
 
-/** Sends SIGHUP, and waits for this line in the log. */
+/** Sends SIGHUP, and waits until the log contains this line. */
 async function hangUp(process: SpawnedProcess, line: string): Promise<string> {
   const before = process.output.length;
   process.child.kill('SIGHUP');
@@ -30,7 +30,7 @@ async function hangUp(process: SpawnedProcess, line: string): Promise<string> {
 }
 
 describe('SIGHUP', () => {
-  it('makes a server use a new key for the relay, and keep the old one if the file is wrong', async () => {
+  it('makes a server use a new relay key, but keep the old one if the file is invalid', async () => {
     const server = await world.startServer();
     const keyFile = String(world.serverEnv.SERVER_RELAY_SERVER_KEY_FILE);
     writeFileSync(keyFile, '');
@@ -65,7 +65,7 @@ describe('SIGHUP', () => {
     expect(await world.deliveriesTo(token)).not.toEqual([]);
   });
 
-  it('makes a relay read its apps file, and keep the previous one if it is wrong', async () => {
+  it('makes a relay read its apps file, but keep the previous apps if the file is invalid', async () => {
     const appsFile = String(world.relayEnv.RELAY_APPS_FILE);
     const apps = readFileSync(appsFile, 'utf8');
     writeFileSync(appsFile, '{}');
@@ -76,7 +76,7 @@ describe('SIGHUP', () => {
   });
 });
 
-/** Sends the relay a server's request about phones without encryption. */
+/** Sends the relay a request about phones without encryption, as a server does. */
 async function askRelay(path: string, body: URLSearchParams | string): Promise<void> {
   const { SERVER_RELAY_SERVER_ID: id, SERVER_RELAY_SERVER_KEY_FILE: keyFile } = world.serverEnv;
   const headers = {

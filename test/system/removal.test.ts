@@ -25,7 +25,7 @@ it.each([
   ['newer', undefined],
   ['older', olderLevel],
 ] as const)(
-  'deactivating a user removes their phone from the relay, and keeps another user’s: the %s generation',
+  'deactivating a user removes only this user’s phone from the relay: %s generation',
   async (_, level) => {
     for (const name of ['ada', 'bob']) {
       const token = { tokenKind: 'fcm', token: `fcm-of-${name}` } as const;

@@ -4,20 +4,20 @@ import { Run } from '../support/restorable-run.js';
 import { RestorableWorld, type StoredSide } from '../support/restorable-world.js';
 import { eachBackend } from '../support/test-databases.js';
 
-/** A step of a random schedule. Two users have two phones each, numbered 0 to 3. */
+/** A step of a random schedule. There are two users with two phones each, numbered 0 to 3. */
 type Step =
   | { readonly kind: 'sync' | 'change-token'; readonly phone: number }
   | { readonly kind: 'notify'; readonly user: number }
-  /** The relay is down when the server sends, and then comes back, possibly from a backup. */
+  /** Notifies a user while the relay is down. The relay then restarts, from a backup if `isRestored`. */
   | { readonly kind: 'notify-while-away'; readonly user: number; readonly isRestored: boolean }
   | { readonly kind: 'back-up' | 'restore'; readonly side: StoredSide }
-  /** A server of the older generation announces the newer generation. */
+  /** Makes the server announce the newer generation. */
   | { readonly kind: 'upgrade' }
-  /** Long enough for the server to send its device removals to the relay. */
+  /** Waits long enough for the server to send its device removals to the relay. */
   | { readonly kind: 'wait' };
 
 const mostSchedules = 20;
-/** A slow machine tries fewer schedules, but at least one. */
+/** Time limit for trying schedules. A slow machine tries fewer, but at least one. */
 const enoughMilliseconds = 4000;
 
 const phone = fc.nat({ max: 3 });
@@ -51,8 +51,8 @@ const schedules: fc.Arbitrary<Schedule> = fc.record({
 });
 
 /**
- * A phone registers, a restore loses its registration, and then another phone registers. That phone belongs to the same
- * user, or to a different user.
+ * A schedule in which a restore loses a phone's registration, and then another phone registers. `other` decides whether
+ * the other phone belongs to the same user.
  */
 const lost = (other: number, isOlder: boolean): Schedule => ({
   isOlder,
@@ -65,8 +65,7 @@ const lost = (other: number, isOlder: boolean): Schedule => ({
 });
 
 /**
- * Sends a message to a user. Expects that each of the user's phones gets it at most once, and that no other phone gets
- * it.
+ * Sends a message to a user. Expects that each of the user's phones gets it at most once, and no other phone gets it.
  */
 async function notify(run: Run, to: number, isRelayAway?: { readonly isRestored: boolean }) {
   const arrived = await run.notify(to, isRelayAway);
@@ -96,7 +95,7 @@ async function take(run: Run, each: Step): Promise<void> {
   }
 }
 
-/** Repairs everything after any schedule, by syncing each phone twice with a message in between. */
+/** Repairs everything after any schedule: syncs each phone twice, with a message in between. */
 async function settle(run: Run): Promise<void> {
   for (const each of [0, 1, 2, 3]) expect(await run.sync(each)).toBe('active');
   for (const to of [0, 1]) await notify(run, to);
@@ -109,22 +108,22 @@ async function settle(run: Run): Promise<void> {
 }
 
 eachBackend((backend) => {
-  describe('databases that are restored from backups, each without the other', () => {
+  describe('databases of relay and server that are restored separately from backups', () => {
     let world: RestorableWorld;
     beforeAll(async () => {
       world = await RestorableWorld.create(backend.name);
     });
     afterAll(() => world.close());
 
-    // The first relay reuses ids after a restore: its counter is far ahead of the clock, so the clock no longer raises
+    // The first relay reuses ids after a restore. Its id counter is far ahead of the clock, so the clock does not raise
     // it.
     const relays: [string, boolean][] = [
-      ['whose ids are handed out again', true],
-      ['whose ids are not handed out again', false],
+      ['that reuses ids', true],
+      ['that does not reuse ids', false],
     ];
-    // Only one relay on PostgreSQL, where copying a database takes long.
+    // Tests only one relay on PostgreSQL, where copying a database takes long.
     it.each(backend.name === 'sqlite' ? relays : relays.slice(0, 1))(
-      'deliver no message to another user or twice, and phones repair the rest: a relay %s',
+      'deliver no message twice or to another user, and phones repair the rest: a relay %s',
       async (_relay, isAhead) => {
         const inBoth = (other: number): [Schedule][] => [[lost(other, true)], [lost(other, false)]];
         const examples = backend.name === 'sqlite' ? [...inBoth(2), ...inBoth(1)] : inBoth(2);

@@ -6,7 +6,7 @@ import {
 import { expect, it } from 'vitest';
 import { Constellation } from '../support/constellation.js';
 
-it('a phone that signs out while its server is unreachable gets no more notifications, and the server is informed', async () => {
+it('a phone that signs out while its server is unreachable gets no more notifications, and the server learns of it', async () => {
   const world = await Constellation.create();
   try {
     await Promise.all([world.startRelay(), world.startServer()]);
@@ -48,7 +48,7 @@ it('a phone that signs out while its server is unreachable gets no more notifica
     await expect.poll(isKnown).toBe(false);
     expect(await world.deliveriesTo('fcm-that-leaves')).toHaveLength(1);
 
-    // The user signs in again, and the sign-out finally reaches the server.
+    // The user signs in again, and the server finally receives the sign-out.
     isListening = true;
     const again = client.registrar(signIn);
     await expect.poll(async () => (await again.sync()).code).toBe('active');

@@ -10,7 +10,7 @@ import { RelayStandIn, registered } from '../support/relay-stand-in.js';
 import { measureSlowdown } from '../support/slowdown.js';
 import { runJsonCommand, type SpawnedProcess } from '../support/spawned-process.js';
 
-/** Exit status of a process that finished within ten seconds after SIGTERM, measured by the process itself. */
+/** Exit status of a process that finished within ten seconds after SIGTERM, according to the process's own timer. */
 const endedInTime = 0;
 
 let world: Constellation;
@@ -45,7 +45,7 @@ function registration(pushAccountId: string): Record<string, string> {
   };
 }
 
-/** Whether a process accepts a request. On shutdown it refuses the connection or answers 503. */
+/** Whether a process accepts a request. During shutdown, it refuses the connection or responds with 503. */
 async function takesRequests(url: string): Promise<boolean> {
   try {
     const response = await fetch(`${url}/api/v1/events`, { headers: { connection: 'close' } });
@@ -89,14 +89,14 @@ describe('a server on SIGTERM', () => {
   }, 120_000);
 });
 
-describe('a server on SIGTERM while its relay is silent', () => {
+describe('a server on SIGTERM while its relay does not respond', () => {
   let relay: RelayStandIn;
   beforeEach(async () => {
     relay = await RelayStandIn.start();
   });
   afterEach(() => relay.close());
 
-  it('exits in time despite requests for test notifications and key lists, and the next process continues at once', async () => {
+  it('exits in time despite pending requests for test notifications and key lists, and the next process continues immediately', async () => {
     const env = { SERVER_RELAY_URL: relay.url };
     const server = await world.startServer(env);
     relay.otherwise(registered(11));
@@ -128,7 +128,7 @@ describe('a server on SIGTERM while its relay is silent', () => {
 });
 
 describe('a relay on SIGTERM', () => {
-  it('finishes the delivery in flight, and exits in time', async () => {
+  it('completes the delivery in flight and exits in time', async () => {
     const [relay] = await Promise.all([world.startRelay(), world.startServer()]);
     const token = `fcm-slow-token-${tests}`;
     const phone = await world.phone(user, { tokenKind: 'fcm', token });
@@ -144,8 +144,8 @@ describe('a relay on SIGTERM', () => {
   }, 120_000);
 });
 
-describe('a relay on SIGTERM while a vendor is silent', () => {
-  it('stores deliveries in flight, answers, and exits in time', async () => {
+describe('a relay on SIGTERM while a vendor does not respond', () => {
+  it('stores deliveries in flight, completes requests, and exits in time', async () => {
     const [relay] = await Promise.all([world.startRelay(), world.startServer()]);
     const token = `fcm-silent-token-${tests}`;
     const phone = await world.phone(user, { tokenKind: 'fcm', token });
@@ -161,7 +161,7 @@ describe('a relay on SIGTERM while a vendor is silent', () => {
     expect(await relay.end()).toBe(endedInTime);
     const { status, after } = await answered;
     expect(status).toBe(200);
-    // Requests wait up to eight seconds for vendors, but not during shutdown.
+    // Outside of a shutdown, requests wait up to eight seconds for vendors.
     expect(after, 'milliseconds').toBeLessThan(8000 * slowdown());
     await faults([]);
     const { jobs } = await runJsonCommand<{ jobs: { kind: string; state: string }[] }>(
@@ -173,7 +173,7 @@ describe('a relay on SIGTERM while a vendor is silent', () => {
   }, 120_000);
 });
 
-describe('a relay that starts', () => {
+describe('a relay that is starting', () => {
   it('accepts no request before its database is migrated', async () => {
     const database = new DatabaseSync((world.relayEnv.RELAY_DATABASE ?? '').slice('sqlite:'.length));
     database.exec('begin immediate');
@@ -192,7 +192,7 @@ describe('a relay that starts', () => {
     expect(await relay.end()).toBe(endedInTime);
   }, 120_000);
 
-  it('closes everything that it opened if it gets SIGTERM meanwhile', async () => {
+  it('releases everything that it opened if it gets SIGTERM during startup', async () => {
     const { RELAY_KEY_RING: ring = '' } = world.relayEnv;
     let relay: SpawnedProcess | undefined;
     let ending: Promise<number | null> | undefined;
@@ -200,7 +200,7 @@ describe('a relay that starts', () => {
     const before = starts();
     await withFileLock(`${ring}.lock`, async () => {
       relay = world.spawnRelay();
-      // By then the relay has opened its database and waits for the lock.
+      // At this point, the relay has opened its database and waits for the lock.
       await expect.poll(starts).toBe(before + 1);
       ending = relay.end();
       await expect.poll(() => relay?.output).toContain('"msg":"closing"');

@@ -5,7 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Constellation } from '../support/constellation.js';
 
 /**
- * Prints each datagram that arrives at a Unix socket on a separate line. Node does not support Unix datagram sockets.
+ * Prints each datagram that a Unix socket receives on a separate line. In Python, because Node does not support Unix
+ * datagram sockets.
  */
 const receiver = `
 import socket, sys
@@ -16,7 +17,7 @@ while True:
     print(notices.recv(4096).decode(), flush=True)
 `;
 
-describe.runIf(existsSync('/usr/bin/systemd-notify'))('a process that systemd starts', () => {
+describe.runIf(existsSync('/usr/bin/systemd-notify'))('a process started by systemd', () => {
   let world: Constellation;
   beforeAll(async () => {
     world = await Constellation.create();
@@ -24,7 +25,7 @@ describe.runIf(existsSync('/usr/bin/systemd-notify'))('a process that systemd st
   afterAll(() => world?.close());
 
   it.each(['relay', 'server'] as const)(
-    'of the %s reports when it listens, and when it stops',
+    'notifies systemd when it listens and when it stops: %s',
     async (name) => {
       const socket = join(mkdtempSync(join(world.dir, 'notify-')), 'socket');
       const python = spawn('/usr/bin/python3', ['-c', receiver, socket], {
@@ -39,7 +40,7 @@ describe.runIf(existsSync('/usr/bin/systemd-notify'))('a process that systemd st
         const env = { NOTIFY_SOCKET: socket };
         const process = name === 'relay' ? world.spawnRelay(env) : world.spawnServer(env);
         await expect.poll(() => received, { timeout: 120_000 }).toContain('READY=1');
-        // The log is written every 100 ms, so the line may follow READY=1.
+        // The log is flushed every 100 ms, so this line may follow READY=1.
         await expect.poll(() => process.output).toContain('"msg":"ready"');
         expect(await process.end()).toBe(0);
         await expect.poll(() => received, { timeout: 60_000 }).toMatch(/READY=1\n[\s\S]*STOPPING=1\n/);

@@ -26,7 +26,7 @@ interface Export {
   }[];
 }
 
-/** A collector that accepts spans as OTLP over HTTP, in JSON. */
+/** Starts a collector that accepts spans as JSON, through OTLP over HTTP. */
 async function startCollector() {
   const bodies: string[] = [];
   const server = createServer(async (request, response) => {
@@ -74,14 +74,14 @@ afterEach(async () => {
   await collector.close();
 });
 
-/** Span names from this span up to the trace's first span in `all`. */
+/** The span names from a span up to the first span of its trace in `all`. */
 function pathOf(span: Span, all: readonly Span[]): string[] {
   const parent = all.find(({ spanId }) => spanId === span.parentSpanId);
   const own = `${span.service}: ${span.name}`;
   return parent === undefined ? [own] : [own, ...pathOf(parent, all)];
 }
 
-it('a trace leads from the request of a message to the vendor, also through a retry after a restart', async () => {
+it('a trace connects the request that sends a message to its delivery, even across a restart and a retry', async () => {
   const relay = await world.startRelay();
   await world.startServer();
   const phone = await world.phone(ada, { tokenKind: 'fcm', token });

@@ -23,13 +23,13 @@ const startMilliseconds = 120_000;
 const testMilliseconds = 240_000;
 const settleMilliseconds = 90_000;
 const enoughAcknowledged = 80;
-/** Shorter than the heartbeat interval of ninety seconds. */
+/** Upper bound for immediate delivery. Shorter than the heartbeat interval of ninety seconds. */
 const atOnceMilliseconds = 45_000;
 
 interface Twin {
   readonly process: SpawnedProcess;
   readonly url: string;
-  /** Starts a process that replaces a killed one. */
+  /** Starts a process to replace this one after it was killed. */
   again(): Promise<Twin>;
 }
 
@@ -78,7 +78,7 @@ describe('two relays and two servers on one PostgreSQL', () => {
     afterEach(() => stopLoads());
 
     it(
-      'publish an event from one server immediately to clients of the other',
+      'publish an event from one server immediately to clients of the other server',
       async () => {
         const [user] = world.users as [ConstellationUser];
         for (const [here, there] of [
@@ -109,7 +109,7 @@ describe('two relays and two servers on one PostgreSQL', () => {
     );
 
     it(
-      'lose nothing when one of each is killed under load, and the others continue',
+      'lose nothing when one of each kind is killed under load',
       async () => {
         await afterAnotherTry();
         const ledger = new Ledger();
@@ -147,7 +147,7 @@ describe('two relays and two servers on one PostgreSQL', () => {
   });
 });
 
-/** Restarts processes that an earlier attempt of the test may have killed, and clears that attempt's deliveries. */
+/** Restarts processes that an earlier attempt of the test may have killed, and discards that attempt's deliveries. */
 async function afterAnotherTry(): Promise<void> {
   if (relays[0].process.hasExited) relays = [await relays[0].again(), relays[1]];
   if (servers[0].process.hasExited) servers = [await servers[0].again(), servers[1]];
@@ -165,7 +165,7 @@ async function nextEvents(url: string, authorization: string, queueId: string): 
   return (parseJson(await response.text()) as { events: JsonObject[] } & JsonObject).events;
 }
 
-/** Creates clients for both processes. Each client fails over to the other process. */
+/** Creates clients that use both processes. Each client fails over to the other process. */
 function createLoads(ledger: Ledger, users: readonly ConstellationUser[]) {
   const { bouncerPublicKey, realmUuid, serverEnv, vendors } = world.constellation;
   const { SERVER_RELAY_SERVER_ID: id = '', SERVER_RELAY_SERVER_KEY_FILE: keyFile = '' } = serverEnv;

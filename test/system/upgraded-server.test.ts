@@ -22,7 +22,7 @@ const apns: PushToken = { tokenKind: 'apns', token: 'C0FFEE0A', iosAppId: 'org.e
 const ofFormerApp: PushToken = { tokenKind: 'fcm', token: 'fcm-of-a-former-app' };
 const timeout = 20_000;
 
-/** Ada's phone. Its server announces the older generation until `isUpgraded`. */
+/** Ada's phone. The server announces the older generation to it until `isUpgraded` is set. */
 async function phoneOfAda(first: PushToken) {
   const knobs = { isUpgraded: false, pushToken: first };
   const { keyList: _keyList, ...stores } = createTextStores(new TextsInMemory());
@@ -39,7 +39,7 @@ async function phoneOfAda(first: PushToken) {
   const tests: string[] = [];
   const notShown: string[] = [];
 
-  /** All messages that the phone has shown, sorted, each with the field that identified its key. */
+  /** All messages that the phone has shown, sorted. Each has the field that identified its key. */
   async function messages(): Promise<[string, string][]> {
     for (const { token, key, encrypted } of await readDeliveries(world.vendors.urls.http)) {
       if (token !== knobs.pushToken.token || read.has(encrypted)) continue;
@@ -54,7 +54,7 @@ async function phoneOfAda(first: PushToken) {
   return { knobs, registrar, messages, tests, notShown };
 }
 
-/** Ada's phones according to the server, in each generation. */
+/** Ada's phones in each generation, according to the server. */
 async function state() {
   const types = JSON.stringify(['push_device', 'device']);
   const { text } = await world.request(ada, 'POST', 'register', { event_types: types });
@@ -87,7 +87,7 @@ it('phones from before the upgrade get every message once, and migrate automatic
   await write('2 without the relay');
   for (const { registrar } of moving) {
     const status = await registrar.sync({ settleTimeoutMilliseconds: 0 });
-    // The earlier registration is still active.
+    // The registration in the older generation is still active.
     expect(status).toMatchObject({ code: 'active', warning: expect.stringContaining('has been upgraded') });
   }
   expect(await state()).toMatchObject({ older, newer: [{ push_token_id: null }, { push_token_id: null }] });
@@ -112,7 +112,7 @@ it('phones from before the upgrade get every message once, and migrate automatic
   expect(staying.notShown).toEqual([]);
 }, 120_000);
 
-/** Number of the relay's queued notifications, and number of its devices. */
+/** Number of notifications in the relay's queue, and number of the relay's devices. */
 function relayCounts(): { readonly queued: number; readonly devices: number } {
   const database = new DatabaseSync((world.relayEnv.RELAY_DATABASE ?? '').slice('sqlite:'.length), {
     readOnly: true,
@@ -129,7 +129,7 @@ function relayCounts(): { readonly queued: number; readonly devices: number } {
   }
 }
 
-/** Sends a message to the phone and migrates the phone, both while FCM fails. Returns the phone. */
+/** Sends a message to the phone and migrates the phone, while FCM fails. Returns the phone. */
 async function migrateWithQueuedMessage() {
   const phone = await phoneOfAda(fcm);
   await phone.registrar.sync();
@@ -144,7 +144,7 @@ async function migrateWithQueuedMessage() {
   return { ...phone, endOutage: () => fetch(faults, { method: 'DELETE' }) };
 }
 
-it('a notification that the relay queued before the move arrives after it, once', async () => {
+it('a notification in the relay’s queue arrives once, even if its phone migrates before the delivery', async () => {
   const { messages, notShown, endOutage } = await migrateWithQueuedMessage();
   await endOutage();
   await expect.poll(relayCounts, { timeout: 60_000 }).toMatchObject({ queued: 0 });
@@ -152,7 +152,7 @@ it('a notification that the relay queued before the move arrives after it, once'
   expect(notShown).toEqual([]);
 }, 120_000);
 
-it('a notification that the relay queued before the move does not arrive after a sign-out', async () => {
+it('a notification in the relay’s queue does not arrive if its phone migrates and then signs out', async () => {
   const { registrar, messages, notShown, endOutage } = await migrateWithQueuedMessage();
   await registrar.forget();
   await expect.poll(relayCounts, { timeout }).toMatchObject({ devices: 0 });
@@ -161,7 +161,7 @@ it('a notification that the relay queued before the move does not arrive after a
   expect([await messages(), notShown]).toEqual([[], []]);
 }, 120_000);
 
-it('a phone that has migrated accepts another token, and is removed at sign-out', async () => {
+it('a migrated phone can change its token, and is removed at sign-out', async () => {
   const { knobs, registrar, messages, tests } = await phoneOfAda(fcm);
   await registrar.sync();
   knobs.isUpgraded = true;

@@ -9,7 +9,7 @@ const testMilliseconds = 180_000;
 const word = 'zaunkoenig';
 const on = { SERVER_WEB_PUBLIC_CHANNELS: 'on' };
 const filePath = '{realm_id}/{folder}/{random}/{file_name}';
-/** All API requests that a client without an account may make while public access is on. */
+/** All API requests that a client without an account may make only while public access is on. */
 const shown = [
   'GET /api/v1/messages',
   'GET /api/v1/messages/{message_id}',
@@ -18,7 +18,7 @@ const shown = [
   `GET /user_uploads/${filePath}`,
   'POST /api/v1/register',
 ];
-/** API requests that it may always make. */
+/** API requests that a client without an account may always make. */
 const alwaysOpen = ['GET /api/v1/emoji_data', 'GET /api/v1/server_settings'];
 const webPublic = {
   narrow: JSON.stringify([{ operator: 'channels', operand: 'web-public' }]),
@@ -31,7 +31,7 @@ eachBackend((backend) => {
   let world: Constellation;
   let server: SpawnedProcess;
   let owner: ConstellationUser;
-  /** Values of path parameters: a message with a file in a web-public channel. */
+  /** Values of path parameters, which refer to a message with a file in a web-public channel. */
   let values: Readonly<Record<string, string>>;
   let file = '';
 
@@ -82,7 +82,7 @@ eachBackend((backend) => {
   const askAnonymously = (url: string, init: RequestInit = {}) => fetch(world.serverUrl + url, init);
   const statusOf = async (url: string, init?: RequestInit) => (await askAnonymously(url, init)).status;
 
-  /** Sends every read request of the API without an account. Returns the successful ones, in order. */
+  /** Sends every read request of the API without an account. Returns the successful requests, in order. */
   async function succeedingRequests(): Promise<string[]> {
     const document = await (await askAnonymously('/api/openapi.json')).json();
     const { paths } = document as { paths: Record<string, object> };
@@ -97,7 +97,10 @@ eachBackend((backend) => {
     return succeeding.sort();
   }
 
-  /** Tries all other ways to get the same content: by ids, in part, by a validator, and by a temporary URL. */
+  /**
+   * Tries all other ways to get the same content: by ids, in part, with a validator, and at a temporary URL. Returns
+   * the status of each.
+   */
   async function otherWays(temporaryUrl: string, etag: string): Promise<number[]> {
     const { narrow } = webPublic;
     const byIds = new URLSearchParams({ narrow, message_ids: JSON.stringify([Number(values.message_id)]) });
@@ -111,7 +114,7 @@ eachBackend((backend) => {
   }
 
   it(
-    'turning the setting off by a restart hides everything that clients without an account could read, even at URLs that they have',
+    'turning public access off by a restart hides all content from clients without an account, even at known URLs',
     async () => {
       expect(await succeedingRequests()).toEqual([...alwaysOpen, ...shown].sort());
       const messages = await askAnonymously(`/api/v1/messages?${new URLSearchParams(webPublic)}`);
@@ -123,7 +126,7 @@ eachBackend((backend) => {
 
       await restart();
       expect(await otherWays(temporaryUrl, etag)).toEqual([401, 401, 401, 401, 404]);
-      // The URL has not expired, so the refusal is due to the setting.
+      // The temporary URL has not expired, so the refusal is due to the setting.
       expect(Date.now()).toBeLessThan(Number(/\/\d+-\d+-(\d+)-/.exec(temporaryUrl)?.[1]));
       expect(await succeedingRequests()).toEqual(alwaysOpen);
       expect(await (await askAnonymously('/api/v1/server_settings')).json()).toMatchObject({

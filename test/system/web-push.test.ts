@@ -19,7 +19,7 @@ afterEach(() => world.close());
 
 describe('a browser or a UnifiedPush phone', () => {
   it.each(['older', 'newer'] as const satisfies Generation[])(
-    'registers with a server and reads its messages, in the %s generation',
+    'registers with a server and opens its messages, in the %s generation',
     async (generation) => {
       const { sodium } = await loadFastestSodium();
       const { bouncerPublicKey, vendors } = world;

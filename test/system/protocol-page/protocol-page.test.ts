@@ -65,7 +65,7 @@ function block(name: string): string {
   return text;
 }
 
-/** A key from the page's first block, by name. */
+/** A key from a block of the page, by name. Default: the first block. */
 function key(name: string, from = block('keys')): Uint8Array {
   const [, text = ''] = new RegExp(`^${name}: (.+)$`, 'm').exec(from) ?? [];
   return decodeBase64(text) ?? new Uint8Array();
@@ -76,7 +76,7 @@ function boxKeys(name: string) {
 }
 
 describe('the worked example of the protocol page', () => {
-  it('has exactly the parts of the example, reproduced byte for byte', () => {
+  it('has exactly the parts of the example in the code, byte for byte', () => {
     expect(Object.fromEntries(shown)).toEqual(example);
   });
 
@@ -111,7 +111,7 @@ describe('the worked example of the protocol page', () => {
     }
   });
 
-  it('has a key list that a client follows only from the first signing key', () => {
+  it('has a key list that a client can verify from the first signing key on', () => {
     const answer = parseKeyListAnswer(parseJson(block('key list answer')));
     if (answer === undefined) throw new Error('the page has no key list answer');
     const document = Buffer.from(block('key list document'));
@@ -137,7 +137,7 @@ describe('the worked example of the protocol page', () => {
     });
   });
 
-  it('has endorsements signed by the previous key and by the recovery key', () => {
+  it('has endorsements by the previous key and by the recovery key', () => {
     const [, second] = JSON.parse(block('key list document')).signing_keys;
     const input = Buffer.from(block('endorsement input'), 'hex');
     expect(Buffer.from(signingKeyEndorsedBytes(key('second signing public key')))).toEqual(input);
@@ -150,7 +150,7 @@ describe('the worked example of the protocol page', () => {
     );
   });
 
-  it('has a relay request with a notification that the phone opens', async () => {
+  it('has a relay request whose notification the phone can open', async () => {
     const request = relayNotifyRequest.parse(parseJson(block('notify body')));
     const data = JSON.parse(block('FCM data'));
     expect(request.push_requests[0]?.payload).toEqual({ ...data, push_account_id: pushAccountId });
@@ -168,7 +168,7 @@ describe('the worked example of the protocol page', () => {
     });
   });
 
-  it('has a secret box with the same notification, behind its nonce', () => {
+  it('has a secret box with the same notification after the nonce', () => {
     const pushKey = decodePushKey(/^push_key: (.+)$/m.exec(block('push key'))?.[1] ?? '');
     const bytes = decodeCiphertextBase64(block('secret box')) ?? new Uint8Array();
     expect(encodeBase64(bytes.subarray(0, 24))).toBe(/^nonce: (.+)$/m.exec(block('push key'))?.[1]);
@@ -176,7 +176,7 @@ describe('the worked example of the protocol page', () => {
     expect(Buffer.from(opened ?? []).toString()).toBe(block('notification').padEnd(512, ' '));
   });
 
-  it('says how its secrets are made', () => {
+  it('explains how its secrets are derived', () => {
     expect(key('bouncer private key')).toEqual(keys.bouncer.privateKey);
     expect(sodium.publicKeyOf(key('account private key'))).toEqual(key('account public key'));
     expect(page).toContain('the SHA-256 of `waxwing protocol example: ` and a name');
@@ -184,9 +184,9 @@ describe('the worked example of the protocol page', () => {
 });
 
 describe('the tables of the protocol page', () => {
-  it('have every error code of the push operations, in the order and with the status of the catalog', () => {
+  it('list every error code of the push operations, with the catalog’s order and status', () => {
     const answered = new Set([...relayOperations, ...serverPushOperations].flatMap((each) => codesOf(each)));
-    // No operation declares this code: it is returned for a path, before an operation is chosen.
+    // No operation declares this code: the service returns it for a path, before it chooses an operation.
     answered.add('METHOD_NOT_ALLOWED');
     const rows = [...page.matchAll(/^\| `([A-Z_]+)` \| (\d+) \| [^|]+ \|$/gm)];
     expect(rows.map(([, code, status]) => [code, Number(status)])).toEqual(
@@ -196,7 +196,7 @@ describe('the tables of the protocol page', () => {
     );
   });
 
-  it('have the limits of the code', () => {
+  it('state the same limits as the code', () => {
     const [, table = ''] = /^## Limits\n([\s\S]*?)^## /m.exec(page) ?? [];
     const rows = [...table.matchAll(/^\| (.+) \| (\d+)(?: \w+(?: \w+)?)? \|$/gm)];
     expect(Object.fromEntries(rows.map(([, name, value]) => [name, Number(value)]))).toEqual({
@@ -221,7 +221,7 @@ describe('the tables of the protocol page', () => {
     });
   });
 
-  it('name the sizes that plaintexts are padded to', () => {
+  it('state the sizes to which plaintexts are padded', () => {
     const list = (sizes: readonly number[]) => `${sizes.slice(0, -1).join(', ')} or ${sizes.at(-1)} bytes`;
     expect(page).toContain(list(registrationSizeBucketsBytes));
     expect(page).toContain(list(notificationSizeBucketsBytes));
@@ -243,7 +243,7 @@ describe('the tables of the protocol page', () => {
     expect(cited.filter((anchor) => !headings.includes(anchor))).toEqual([]);
   });
 
-  it('name the path of every operation of push', () => {
+  it('list the path of every push operation', () => {
     const paths = [...relayOperations, ...serverPushOperations].map(
       ({ method, path }) => `${method} ${path}`,
     );

@@ -14,7 +14,7 @@ import {
 import { encodeNotification } from '#server-push/notifications/encode-notification.js';
 import { publicKeyOf, seal, sealSecretBox, signDetached } from '../../support/noble-oracle.js';
 
-/** 32 reproducible bytes: the SHA-256 of a name. */
+/** Derives 32 reproducible bytes from a name: its SHA-256. */
 function secretOf(name: string): Uint8Array {
   return new Uint8Array(createHash('sha256').update(`waxwing protocol example: ${name}`).digest());
 }
@@ -29,7 +29,7 @@ function signingKeys(name: string) {
   return { seed, publicKey: ed25519.getPublicKey(seed) };
 }
 
-/** The example's keys. */
+/** The keys of the example. */
 export const keys = {
   bouncer: boxKeys('bouncer key'),
   olderBouncer: boxKeys('older bouncer key'),
@@ -51,7 +51,7 @@ export const realm = {
   url: 'https://chat.example.com',
   name: 'Example',
 };
-// Above 2^53, so that a reader who parses it as a double notices.
+// Larger than 2^53, so that parsing it as a double fails visibly.
 export const pushAccountId = parsePushAccountId('8123456789012345678') ?? notAnId();
 export const userId = 17 as UserId;
 const deviceId = 42;
@@ -60,12 +60,12 @@ function notAnId(): never {
   throw new RangeError('the push account id of the example is invalid');
 }
 
-/** The endorsement of `next` by the key made from this seed, in base64. */
+/** The endorsement of `next` by the signing key made from this seed, in base64. */
 function endorse(next: Uint8Array, seed: Uint8Array): string {
   return encodeBase64(signDetached(signingKeyEndorsedBytes(next), seed));
 }
 
-/** Wraps to lines of a hundred characters, as the page shows long base64. */
+/** Wraps a text to lines of a hundred characters, as the page shows long base64. */
 function wrap(text: string): string {
   return text.replace(/(.{100})(?=.)/g, '$1\n');
 }
@@ -147,7 +147,7 @@ const encryptedData = encodeBase64(sealedNotification);
 const boxNonce = secretOf('nonce of the notification').slice(0, 24);
 const secretBox = encodeBase64(Buffer.concat([boxNonce, sealSecretBox(notification, boxNonce, keys.push)]));
 
-/** The page's exact text for each name. */
+/** The exact text on the page for each part of the example. */
 export const example: Readonly<Record<string, string>> = {
   keys: lines({
     'bouncer private key': encodeBase64(bouncer.privateKey),
