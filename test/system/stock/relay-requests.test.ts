@@ -3,7 +3,7 @@ import { type RelayReaction, RelayStandIn, refused } from '../../support/relay-s
 import { askRelay, RelayFailure } from './relay-requests.js';
 import { StockServer } from './stock-server.js';
 
-// Checks the section "Reading the relay's responses" in docs/protocol.md with requests of stock servers.
+// Checks the section "Reading the relay's answers" in docs/protocol.md with requests of stock servers.
 
 const credentials = { serverId: '6cde5f7a-1f7e-4978-9716-49f69ebfc9fe', serverKey: 'k'.repeat(64) };
 let relay: RelayStandIn;
