@@ -5,7 +5,7 @@ import type { ServerTransaction } from '../../tables.js';
 import { listAvatars, type Upload } from '../uploads/upload-store.js';
 import { withdrawUploads } from '../uploads/withdraw-uploads.js';
 
-/** The user with the new avatar, and the replaced uploads, whose files the caller must delete. */
+/** The result of an avatar change: the updated user, and the replaced uploads. The caller must delete their files. */
 export interface ChangedAvatar {
   readonly user: UserDetails;
   readonly withdrawn: readonly Upload[];
@@ -17,8 +17,9 @@ export function avatarAddress(path: string): string {
 }
 
 /**
- * Sets the avatar of a locked user to the upload at `pathId`, or to the provider's avatar if `pathId` is `undefined`.
- * Publishes an event to users who can see the user. Does nothing if the user already has the provider's avatar.
+ * Sets the avatar of a locked user to the upload at `pathId`, or to the avatar provider's picture if `pathId` is
+ * `undefined`. Publishes an event to users who can see the user. Does nothing if the user already has the provider's
+ * picture.
  */
 export async function changeAvatar(
   transaction: ServerTransaction,

@@ -9,8 +9,9 @@ import { tryRemoveLeftFile } from '../uploads/withdraw-uploads.js';
 import { changeAvatar } from './change-avatar.js';
 
 /**
- * `DELETE /api/v1/users/me/avatar`: removes the requester's uploaded avatar and returns the URL of the provider's
- * avatar. Publishes an event to users who can see the requester. Idempotent: succeeds without an uploaded avatar.
+ * `DELETE /api/v1/users/me/avatar`: removes the requester's uploaded avatar and returns the URL of the avatar
+ * provider's picture. Publishes an event to users who can see the requester. Idempotent: succeeds without an uploaded
+ * avatar.
  */
 export const deleteAvatar = operation({
   method: 'DELETE',

@@ -7,9 +7,8 @@ import { findAvatar } from '../uploads/upload-store.js';
 import { avatarAddress } from './change-avatar.js';
 
 /**
- * `GET /user_avatars/…`: returns a user's avatar. Needs no credentials, because clients load pictures without
- * credentials. The URL cannot be guessed. It works until the avatar is replaced or removed. Errors: NOT_FOUND for any
- * other URL.
+ * `GET /user_avatars/…`: returns a user's avatar. Requires no credentials: clients load images without them, and the
+ * URL cannot be guessed. The URL works until the avatar is replaced or removed. Errors: NOT_FOUND for any other URL.
  */
 export const getAvatar = operation({
   method: 'GET',

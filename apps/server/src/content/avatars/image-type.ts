@@ -1,4 +1,4 @@
-/** Number of bytes that identify an image type. */
+/** Number of leading bytes needed to detect an image type. */
 export const imageHeadBytes = 16;
 
 /** The signature (first bytes) of each image type. `?` matches any byte. */

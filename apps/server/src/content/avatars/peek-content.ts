@@ -27,7 +27,7 @@ export async function peekContent(content: Readable, length: number): Promise<Pe
     })(),
     { objectMode: false },
   );
-  // Destroys the source explicitly, because the generator that would close it does not run if `whole` is never read.
+  // Destroys the source explicitly: if `whole` is never read, the generator that would close the source never runs.
   whole.once('close', () => content.destroy());
   return { head, whole };
 }

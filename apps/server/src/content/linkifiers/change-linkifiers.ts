@@ -5,8 +5,8 @@ import type { ServerTransaction } from '../../tables.js';
 import { type LinkifierRecord, readLinkifiers } from './linkifier-store.js';
 
 /**
- * Runs `change` on the linkifiers under an exclusive lock. Publishes the new list to all users whose clients support
- * URL templates, and makes all processes render with it. Returns the result of `change`.
+ * Runs `change` on the linkifiers under an exclusive lock. Publishes the new list to all clients that support URL
+ * templates, and makes all processes render messages with the new list. Returns the result of `change`.
  * @throws any error that `change` throws.
  */
 export function changeLinkifiers<Result>(

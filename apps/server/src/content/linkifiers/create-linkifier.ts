@@ -8,11 +8,11 @@ import { insertLinkifier } from './linkifier-store.js';
 import { bareLinkifier, planLinkifier, requireFree, requireRoom } from './plan-linkifier.js';
 
 /**
- * `POST /api/v1/realm/filters`: adds a linkifier at the last position. Text that matches `pattern` (RE2 syntax)
- * becomes a link to `url_template` (RFC 6570) in all messages that are sent or edited from then on. Notifies all
- * users. Errors: UNAUTHORIZED_PRINCIPAL for actors who are not administrators; BAD_REQUEST with `errors` for an
- * invalid pattern or template, a pattern and template with different variables, an example that does not match, a
- * pattern that another linkifier has, and too many linkifiers.
+ * `POST /api/v1/realm/filters`: adds a linkifier at the last position. Text that matches `pattern` (RE2 syntax) becomes
+ * a link to `url_template` (RFC 6570) in messages that are sent or edited from then on. Notifies all users. Errors:
+ * UNAUTHORIZED_PRINCIPAL for actors who are not administrators; BAD_REQUEST with `errors` if the pattern or template is
+ * invalid, their variables differ, the example does not match, another linkifier has the same pattern, or there are too
+ * many linkifiers.
  */
 export const createLinkifier = operation({
   method: 'POST',

@@ -7,12 +7,12 @@ import { type LinkifierRecord, readLinkifiers } from './linkifier-store.js';
 
 const channel = 'linkifiers';
 
-/** Cache TTL. Bounds staleness, because a process that exits right after its commit sends no signal. */
+/** Cache TTL. Bounds staleness: a process that exits right after its commit sends no signal. */
 const maximumAgeMilliseconds = 10_000;
 
 /**
- * Caches the organization's compiled linkifiers for rendering, so that sending a message needs no query for them.
- * Signals from all processes invalidate the cache.
+ * Caches the organization's compiled linkifiers for rendering, so that sending a message needs no query for them. A
+ * signal from any process invalidates the cache.
  */
 export class KnownLinkifiers {
   readonly #clock: Clock;
@@ -29,17 +29,14 @@ export class KnownLinkifiers {
     this.#clock = clock;
   }
 
-  /** Creates a cache that every process's changes invalidate. */
+  /** Creates a cache that is invalidated by changes in any process. */
   static async open(signals: Signals, clock: Clock): Promise<KnownLinkifiers> {
     const linkifiers = new KnownLinkifiers(signals, clock);
     linkifiers.#stop = await signals.listen(channel, () => linkifiers.#forget());
     return linkifiers;
   }
 
-  /**
-   * Returns all linkifiers, in the order in which they are applied. Reads the linkifiers from `db` if the cache is
-   * stale.
-   */
+  /** Returns all linkifiers, in the order in which they are applied. Queries `db` if the cache is stale. */
   async read(db: Kysely<ServerTables>): Promise<readonly Linkifier[]> {
     const now = this.#clock();
     if (this.#readAt === undefined || now - this.#readAt >= maximumAgeMilliseconds) {
@@ -55,7 +52,8 @@ export class KnownLinkifiers {
 
   /** Invalidates the cache in every process once the transaction is committed. */
   async noteChange(transaction: ServerTransaction): Promise<void> {
-    // Clears this process's cache on commit, so that the administrator's next message uses the change.
+    // Clears this process's cache on commit, without waiting for the signal: the administrator's next message must use
+    // the change.
     transaction.afterCommit(() => this.#forget());
     await this.#signals.notify(transaction, channel, '');
   }

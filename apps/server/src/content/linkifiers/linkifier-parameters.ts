@@ -5,7 +5,7 @@ import { z } from 'zod';
 export const linkifierParameters = {
   pattern: z.string(),
   url_template: z.string(),
-  /** An empty string removes the value. The same applies to `reverse_template`. */
+  /** An empty string removes the stored example. `reverse_template` works the same way. */
   example_input: z.string().optional(),
   reverse_template: z.string().optional(),
   alternative_url_templates: optionalJsonParameter(

@@ -14,7 +14,8 @@ export interface LinkifierTables {
     /** Template for the text that clients insert in place of a pasted URL. Null if clients keep the URL. */
     reverse_template: string | null;
     /**
-     * JSON array of additional URL templates. Clients replace pasted URLs that match one of these with the same text.
+     * JSON array of additional URL templates. Clients also apply `reverse_template` to pasted URLs that match one of
+     * these.
      */
     alternative_url_templates: Generated<string>;
     /** Sort position, lowest first. */

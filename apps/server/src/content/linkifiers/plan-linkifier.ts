@@ -3,7 +3,7 @@ import { type ProtocolError, refused } from '@waxwing/protocol';
 import { nameProblem } from '../../platform/names/name-problem.js';
 import type { LinkifierRecord, PlannedLinkifier } from './linkifier-store.js';
 
-/** Bounds the rendering cost: each sent message is matched against all linkifiers. */
+/** Maximum number of linkifiers. Bounds the rendering cost: each sent message is matched against all of them. */
 const maximumLinkifiers = 50;
 
 const maximumAlternatives = 20;
@@ -27,8 +27,8 @@ export const bareLinkifier: Optional = {
 
 /**
  * Validates a linkifier and returns it with surrounding whitespace removed.
- * @throws ProtocolError BAD_REQUEST with `errors`: one sentence under the name of the invalid field, or under
- * `__all__` if the pattern and template do not match.
+ * @throws ProtocolError BAD_REQUEST with `errors`: one message under the name of the invalid field, or under `__all__`
+ * if the pattern and template do not match each other.
  */
 export function planLinkifier(requested: LinkifierRequest, before: Optional): PlannedLinkifier {
   const pattern = requested.pattern.trim();
@@ -63,7 +63,7 @@ function planTemplates(pattern: string, requested: LinkifierRequest, before: Opt
   return { example_input, reverse_template, [name]: alternatives ?? before[name] };
 }
 
-/** @throws ProtocolError BAD_REQUEST if the maximum is reached. */
+/** @throws ProtocolError BAD_REQUEST if the maximum number of linkifiers is reached. */
 export function requireRoom(linkifiers: readonly LinkifierRecord[]): void {
   if (linkifiers.length >= maximumLinkifiers)
     throw refusedLinkifier(
@@ -72,7 +72,7 @@ export function requireRoom(linkifiers: readonly LinkifierRecord[]): void {
     );
 }
 
-/** @throws ProtocolError BAD_REQUEST if a linkifier other than `ownId` has the pattern. */
+/** @throws ProtocolError BAD_REQUEST if a linkifier other than the one with `ownId` already has the pattern. */
 export function requireFree(linkifiers: readonly LinkifierRecord[], pattern: string, ownId?: number): void {
   if (linkifiers.some((each) => each.pattern === pattern && each.id !== ownId))
     throw refusedLinkifier('__all__', 'A linkifier with this pattern already exists.');

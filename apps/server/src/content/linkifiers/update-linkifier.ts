@@ -8,10 +8,10 @@ import { storeLinkifier } from './linkifier-store.js';
 import { bareLinkifier, noSuchLinkifier, planLinkifier, requireFree } from './plan-linkifier.js';
 
 /**
- * `PATCH /api/v1/realm/filters/{filter_id}`: changes a linkifier's pattern and templates but not its position. An
- * omitted example or template for pasted URLs stays unchanged. Existing messages are not rendered again. Notifies all
- * users. Errors: UNAUTHORIZED_PRINCIPAL for actors who are not administrators; BAD_REQUEST for an unknown linkifier,
- * and for values that `createLinkifier` rejects.
+ * `PATCH /api/v1/realm/filters/{filter_id}`: changes a linkifier's pattern and templates but not its position. Omitted
+ * optional fields stay unchanged. Existing messages are not rendered again. Notifies all users. Errors:
+ * UNAUTHORIZED_PRINCIPAL for actors who are not administrators; BAD_REQUEST for an unknown linkifier, and for values
+ * that `createLinkifier` rejects.
  */
 export const updateLinkifier = operation({
   method: 'PATCH',

@@ -9,13 +9,14 @@ import { playgroundsLock, publishPlaygrounds } from './publish-playgrounds.js';
 
 /**
  * `POST /api/v1/realm/playgrounds` (docs/chat-api.md#9-add-a-code-playground): adds a playground, a web page that runs
- * code in one language. `highlighter_language` may be any alias of the language. The server stores the name that the
- * HTML of code blocks uses. Notifies all users. Errors: UNAUTHORIZED_PRINCIPAL for actors who are not administrators;
- * BAD_REQUEST with `errors` for:
+ * code in one language. `highlighter_language` may be any alias of the language. The server stores the display name
+ * that appears in the HTML of code blocks. Notifies all users. Errors: UNAUTHORIZED_PRINCIPAL for actors who are not
+ * administrators; BAD_REQUEST with `errors` for:
  *
  * - a name that is blank, too long, or already used for the language
  * - a language name with characters that {@link planPlayground} does not accept
- * - a template that is not RFC 6570, has variables other than `code`, or does not lead to a single http or https host
+ * - a template that is not valid RFC 6570, has variables other than `code`, or does not lead to a single http or https
+ *   host
  */
 export const createPlayground = operation({
   method: 'POST',

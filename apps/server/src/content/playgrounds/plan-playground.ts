@@ -3,10 +3,10 @@ import { type ProtocolError, refused } from '@waxwing/protocol';
 import { nameProblem } from '../../platform/names/name-problem.js';
 import { urlTemplateProblem } from './url-template-problem.js';
 
-/** In Unicode code points. */
+/** Maximum length of a playground's name, in Unicode code points. */
 const maximumNameCharacters = 100;
 
-/** Accepts language names that the highlighter does not know, because code blocks may use them. */
+/** Format of language names that the highlighter does not know. They are allowed, because code blocks may use them. */
 const languagePattern = /^[A-Za-z0-9 _+,./#-]{1,40}$/;
 
 /** A requested playground. */
@@ -21,8 +21,8 @@ export type PlannedPlayground = PlaygroundRequest;
 
 /**
  * Validates a requested playground and resolves its language.
- * @throws ProtocolError BAD_REQUEST with `errors`: a list of sentences for each invalid field, and for `__all__` if
- * several fields are involved.
+ * @throws ProtocolError BAD_REQUEST with `errors`: a list of messages for each invalid field, or under `__all__` for a
+ * problem that involves several fields.
  */
 export function planPlayground(requested: PlaygroundRequest): PlannedPlayground {
   const name = requested.name.trim();

@@ -2,7 +2,7 @@ import type { ServerPublish } from '../../platform/event-queues/published-event.
 import type { ServerTransaction } from '../../tables.js';
 import { readPlaygrounds } from './playground-store.js';
 
-/** The name of the lock that serializes changes, so that the published list is consistent with them. */
+/** Name of the lock that serializes changes to playgrounds, so that the published list never misses a change. */
 export const playgroundsLock = 'playgrounds';
 
 /** Publishes the current playgrounds to all users. */

@@ -2,8 +2,7 @@ import { urlTemplateFormProblem, urlTemplateVariables } from '@waxwing/markdown'
 import { parseTemplate } from 'url-template';
 
 /**
- * Values of `code` that could send the link to another scheme or host. A message's author controls the code and could
- * choose one of these values.
+ * Probe values of `code` that could send the link to another scheme or host. The author of a message controls `code`.
  */
 const treacherousCodes = [
   '',
@@ -15,7 +14,7 @@ const treacherousCodes = [
   '.host.example/',
 ];
 
-/** A problem with a template's form or variables. */
+/** A problem with a template's syntax or target, or with its variables. */
 export interface UrlTemplateProblem {
   readonly kind: 'form' | 'variables';
   readonly message: string;

@@ -22,12 +22,10 @@ export const attachmentRecord = z.object({
 
 type AttachmentRecord = z.input<typeof attachmentRecord>;
 
-/**
- * Maximum messages listed per file. Bounds the list, because there is no limit on the messages that refer to a file.
- */
+/** Maximum number of messages listed per file. Any number of messages can refer to a file. */
 const messagesPerFile = 100;
 
-/** Builds the records of files, with the newest messages that refer to them, in one statement. */
+/** Builds the records of files, each with the newest messages that refer to it. Runs one statement. */
 export async function writeAttachments(
   db: Kysely<ServerTables>,
   uploads: readonly Upload[],
@@ -59,7 +57,7 @@ export async function writeAttachments(
   }));
 }
 
-/** Builds the events that notify owners of new files, or of new messages that refer to their files. */
+/** Builds the events that notify owners of new files, and of new messages that refer to their files. */
 export async function attachmentEvents(
   db: Kysely<ServerTables>,
   op: 'add' | 'update',

@@ -119,17 +119,17 @@ export async function lockReferredUploads(
 
 /** The effect of a message edit on its files. */
 export interface UploadEdit {
-  /** Files that only the new text refers to. */
+  /** Paths of the files that only the new text refers to. */
   readonly claimed: readonly string[];
   /** Ids of files that only the old text refers to. */
   readonly droppedIds: readonly number[];
-  /** The dropped files that the editor owns and that are no longer referenced by any message. */
+  /** Dropped files that the editor owns and that no message refers to any longer. */
   readonly detached: readonly Upload[];
 }
 
 /**
  * Compares the files of a message before and after an edit.
- * @param named files that the new text refers to: `uploads` of the rendered text
+ * @param named paths of the files that the new text refers to: `uploads` of the rendered text
  */
 export function planDetached(
   referred: readonly ReferredUpload[],

@@ -9,7 +9,7 @@ import { removeLeftFile, withdrawUploads } from './withdraw-uploads.js';
 
 /**
  * `DELETE /api/v1/attachments/{attachment_id}`: deletes one of the user's files, even if messages refer to it. Notifies
- * the owner's clients. Errors: BAD_REQUEST for a missing file and, with the same message, for another user's file.
+ * the owner's clients. Errors: BAD_REQUEST, with the same message, for a missing file and for another user's file.
  */
 export const deleteAttachment = operation({
   method: 'DELETE',

@@ -29,7 +29,7 @@ const neverRun = {
   'accept-ranges': 'bytes',
 };
 
-/** How long clients may cache the file. `no-store` if read access can change. */
+/** Value of the `Cache-Control` header. `no-store` is for files that some clients may lose access to. */
 type Caching = 'private, no-store' | 'private, max-age=604800, immutable';
 
 /**

@@ -1,7 +1,7 @@
 /** The name of a file that was uploaded without a usable name. */
 const noName = 'uploaded-file';
 const maximumShownCharacters = 255;
-// A character has at most four bytes, and file systems limit names to 255 bytes.
+// A character is at most 4 bytes in UTF-8, so 60 characters fit into the 255 bytes that file systems allow for a name.
 const maximumPathCharacters = 60;
 const maximumEndingCharacters = 10;
 

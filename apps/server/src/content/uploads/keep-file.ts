@@ -14,7 +14,7 @@ const realmId = 1;
 /** A file to store, with callbacks for its transactions. */
 export interface FileToKeep {
   readonly name: string;
-  /** Lower case, without parameters. */
+  /** Media type in lower case, without parameters. */
   readonly contentType: string;
   readonly content: Readable;
   /**
@@ -22,7 +22,7 @@ export interface FileToKeep {
    * replaced.
    */
   readonly isAvatar: boolean;
-  /** Takes the locks that must precede the lock on the owner. */
+  /** Takes the locks that must be taken before the owner's lock. */
   readonly lock?: (transaction: ServerTransaction) => Promise<void>;
   /** Runs in the transaction that marks the file as stored. */
   readonly stored: (transaction: ServerTransaction, upload: NewUpload) => Promise<void>;
@@ -65,15 +65,15 @@ export async function keepFile(
     await complete(context, actor, { file, upload, sizeBytes });
     return upload;
   } catch (error) {
-    // The commit may have succeeded even though its response was lost. Other users may already see the file, so keep
-    // it.
+    // The commit may have succeeded even though its response was lost. Other users may already see the file, so it must
+    // stay.
     if (await isStoredUpload(context, upload)) return upload;
     await removeLeftFile(context, upload);
     throw error;
   }
 }
 
-/** Inserts the row before the file is written, so that the cleanup job can find and remove an interrupted upload. */
+/** Inserts the row before the file is written. The cleanup job finds and removes an interrupted upload by this row. */
 async function announce(
   { clock, database, uploads }: ServerContext,
   actor: Requester,

@@ -5,7 +5,7 @@ import { type LeftFile, tryRemoveLeftFile, withdrawUploads } from './withdraw-up
 const day = 24 * 60 * 60_000;
 /** How long the server keeps a file that no message refers to. */
 const unclaimedMilliseconds = 28 * day;
-/** An upload that is still incomplete after this time has failed. */
+/** Age at which an incomplete upload counts as failed. */
 const leftMilliseconds = day;
 // Small batches, because each file takes a separate call to the store.
 const filesPerStep = 50;

@@ -5,7 +5,7 @@ import type { ServerDatabase, ServerTables } from '../../tables.js';
 
 const signingKeyBytes = 32;
 
-/** Returns the key that signs temporary download URLs. Generates the key on first use. The key never changes. */
+/** Returns the key that signs temporary download URLs. Generates the key on first use, and never changes it. */
 export async function readSigningKey(database: ServerDatabase): Promise<Secret<Buffer>> {
   const find = () => database.db.selectFrom('upload_account').select('signing_key').executeTakeFirst();
   const known = await find();
@@ -28,7 +28,7 @@ export async function readUsedBytes(db: Kysely<ServerTables>): Promise<number> {
   return row?.used_bytes ?? 0;
 }
 
-/** Adds the bytes of a stored file to the used bytes. Returns whether they fit into `quotaBytes`. */
+/** Adds the bytes of a stored file to the used bytes if they fit into `quotaBytes`. Returns whether they fit. */
 export async function takeBytes(
   db: Transaction<ServerTables>,
   bytes: number,

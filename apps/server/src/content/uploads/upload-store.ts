@@ -47,7 +47,7 @@ export async function findUploads(db: Db, ids: readonly number[]): Promise<Uploa
   return rows.map(toUpload);
 }
 
-/** Page size. Small enough that reading a page and its messages does not noticeably delay other requests. */
+/** Page size. Small enough that reading a page and its message ids does not noticeably delay other requests. */
 const uploadsPerPage = 50;
 
 /** Yields the files of a user, oldest first, in pages. Each page is current when it is read. */

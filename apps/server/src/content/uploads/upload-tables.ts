@@ -14,9 +14,12 @@ export interface UploadTables {
     /** 0 until the file is complete. */
     size_bytes: number;
     created_at: number;
-    /** 0 while the file is being uploaded, and again while it is being removed. */
+    /** 0 while the file is being uploaded, and again while the file is being removed. */
     is_stored: number;
-    /** Since when no message has referred to the file. Null while a message refers to it. */
+    /**
+     * Start of the time without references, or of the removal. Null while a message refers to the file, and for
+     * avatars.
+     */
     unclaimed_since: number | null;
     /** 1 if the file is its owner's avatar. Messages do not refer to avatars. */
     is_avatar: Generated<number>;

@@ -14,7 +14,7 @@ type FileStoreSettings =
       /** `undefined` for Amazon S3. */
       readonly endpoint: string | undefined;
       readonly accessKeyId: string;
-      /** Only its owner may be able to read this file. */
+      /** Path of a file that only its owner may be able to read. */
       readonly secretKeyFile: string;
     };
 

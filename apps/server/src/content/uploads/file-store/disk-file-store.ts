@@ -8,7 +8,7 @@ import { makeUploadsFolder } from './uploads-folder.js';
 
 /**
  * Opens a store in a folder that only its owner can access. Creates the folder if it is missing.
- * @throws ConfigurationError.
+ * @throws ConfigurationError if the folder cannot be created or other users can access it.
  */
 export async function openDiskFileStore(folder: string): Promise<FileStore> {
   const root = resolve(folder);

@@ -3,7 +3,10 @@ import type { UploadsConfiguration } from '../uploads-configuration.js';
 import { openDiskFileStore } from './disk-file-store.js';
 import type { FileStore } from './file-store.js';
 
-/** Opens the configured file store. @throws ConfigurationError for an unusable folder or key. */
+/**
+ * Opens the configured file store. @throws ConfigurationError if no store is configured, or its folder or key is
+ * unusable.
+ */
 export async function openFileStore({ store }: UploadsConfiguration): Promise<FileStore> {
   if (store.kind === 'not-configured') {
     throw new ConfigurationError([

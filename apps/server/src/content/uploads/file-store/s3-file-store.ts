@@ -21,7 +21,7 @@ export function openS3FileStore({ bucket, region, endpoint, accessKeyId, secretK
   const client = new S3Client({
     region,
     credentials: { accessKeyId, secretAccessKey: secretKey.reveal() },
-    // Services other than Amazon's use one host for all buckets, and some do not support the newer checksums.
+    // Services other than Amazon S3 use one host for all buckets. Some of them do not support the newer checksums.
     ...(endpoint !== undefined && { endpoint, forcePathStyle: true }),
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',

@@ -12,7 +12,7 @@ import {
 
 /**
  * Creates the uploads folder if it is missing.
- * @throws ConfigurationError if anyone other than its owner can access it.
+ * @throws ConfigurationError if the folder cannot be created, or if anyone other than its owner can access it.
  */
 export function makeUploadsFolder(root: string): void {
   try {
@@ -24,9 +24,9 @@ export function makeUploadsFolder(root: string): void {
 }
 
 /**
- * Dry run of {@link makeUploadsFolder}: checks its preconditions and creates nothing. Returns a note if the folder is
+ * Dry run of {@link makeUploadsFolder}: checks the preconditions and creates nothing. Returns a note if the folder is
  * missing.
- * @throws ConfigurationError
+ * @throws ConfigurationError if a precondition is not met.
  */
 export function checkUploadsFolder(folder: string): string | undefined {
   const root = resolve(folder);
