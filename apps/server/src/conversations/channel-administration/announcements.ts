@@ -13,8 +13,8 @@ import { postAsNotificationBot } from './post-notices.js';
 type AnnouncementsSetting = 'new_stream_announcements_stream_id' | 'signup_announcements_stream_id';
 
 /**
- * Returns the id of the channel that these announcements are posted in, or `undefined` if none is set. The caller
- * must lock this channel together with the other channels that it needs.
+ * Returns the id of the channel for this kind of announcement, or `undefined` if no channel is set. The caller must
+ * lock this channel together with the other channels that it needs.
  */
 export async function announcementsChannelId(
   db: Kysely<ServerTables>,

@@ -18,9 +18,9 @@ import { requireMayAdminister } from './plan-channel-update.js';
 
 /**
  * `DELETE /api/v1/streams/{stream_id}`: archives a channel. The channel keeps its messages but accepts no new ones. It
- * stops being a default channel, and organization settings that name it are reset. A job then marks its unread messages
- * as read. Notifies all users who can see the channel. Errors: BAD_REQUEST for channels that do not exist or are already
- * archived, and for actors who may not administer the channel.
+ * is no longer a default channel, and organization settings that refer to it are reset. A job then marks its unread
+ * messages as read. Notifies all users who can see the channel. Errors: BAD_REQUEST for channels that do not exist or
+ * are already archived, and for actors who may not administer the channel.
  */
 export const archiveChannel = operation({
   method: 'DELETE',

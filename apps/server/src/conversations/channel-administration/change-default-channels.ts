@@ -11,7 +11,7 @@ import { defaultChannelsEvent } from '../channels/default-channels.js';
 const parameters = z.object({ stream_id: channelIdParameter });
 
 /**
- * `POST /api/v1/default_streams`: adds a channel to the default channels, to which new users are subscribed. Notifies
+ * `POST /api/v1/default_streams`: adds a channel to the default channels. New users are subscribed to these. Notifies
  * all users except guests. Errors: UNAUTHORIZED_PRINCIPAL for actors who are not administrators; BAD_REQUEST for
  * channels that do not exist, are archived or are private.
  */

@@ -27,10 +27,10 @@ export interface ChangedChannel {
 const capability = 'archived_channels';
 
 /**
- * Builds the events for a channel change, in order. Users who could not see the channel before get the channel and
- * its subscribers. Users who can no longer see it get a deletion event, or no event if the channel became private.
- * All other users who can see it get one event per changed property. Clients without the `archived_channels`
- * capability get no events about archived channels. For them, unarchiving is a creation.
+ * Builds the events for a channel change, in order. Users who could not see the channel before get the channel and its
+ * subscribers. Users who can no longer see it get a deletion event, or no event if the channel became private. All
+ * other users who can see it get one event per changed property. Clients without the `archived_channels` capability get
+ * no events about archived channels. To these clients, an unarchived channel is a new channel.
  */
 export function eventsOfChannelChange(db: Kysely<ServerTables>, changed: ChangedChannel): EventsForOwners {
   const { before, after, permissionsBefore } = changed;
@@ -58,7 +58,7 @@ interface Readers {
   readonly readersBefore: ReadonlySet<UserId>;
   readonly readers: readonly UserId[];
   readonly gained: readonly UserId[];
-  /** The events for users who could not see the channel before. Empty if there are none. */
+  /** The events for users who could not see the channel before. Empty if there are no such users. */
   readonly created: readonly JsonObject[];
 }
 
@@ -84,7 +84,7 @@ function notifiedOfChange(
   ];
 }
 
-/** The events for users who could not see the channel before. */
+/** Builds the events for users who could not see the channel before. */
 async function creation(db: Kysely<ServerTables>, channel: Channel, now: number): Promise<JsonObject[]> {
   const records = await readChannelRecords(db, [channel], now);
   const create = { type: 'stream', op: 'create', streams: [...records.values()] };

@@ -20,7 +20,7 @@ const policyNames: Readonly<Record<TopicsPolicy, string>> = {
   empty_topic_only: 'Only the topic without a name',
 };
 
-/** Returns the notices about a channel change, in Markdown: one text for each kind of change that is announced. */
+/** Returns the notices about a channel change, in Markdown: one for each kind of change that is announced. */
 export function noticesOfChange(
   {
     change,
@@ -89,7 +89,7 @@ function daysName(days: number): string {
 }
 
 /**
- * Quotes a text, or a placeholder if the text is empty. Uses a fence of four backticks, which is unlikely to occur in
+ * Quotes a text, or a placeholder if the text is empty. The fence has four backticks, which are unlikely to occur in
  * the text.
  */
 function quoted(label: string, text: string): string {

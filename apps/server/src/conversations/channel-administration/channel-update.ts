@@ -24,7 +24,7 @@ export interface ChannelUpdateRequest {
   readonly permissions: Readonly<Partial<Record<PermissionName<'channel'>, SettingRequest | undefined>>>;
 }
 
-/** The state that the rules check a channel change against. It is locked until the transaction ends. */
+/** The state that a channel change is checked against. Locked until the transaction ends. */
 export interface ChannelFacts {
   readonly access: ChannelAccess;
   readonly rights: RealmRights;
@@ -37,15 +37,18 @@ export interface ChannelFacts {
   readonly isFolderKnown: boolean;
   /** Whether this is the channel for moderation requests. */
   readonly isForModerationRequests: boolean;
-  /** Read only for a request to unarchive. */
+  /** Whether the channel has active subscribers. Always false unless the request sets `is_archived`. */
   readonly hasSubscribers: boolean;
-  /** Whether any message of the channel is in a named topic. */
+  /**
+   * Whether any message of the channel is in a named topic. Always false unless the request allows only the unnamed
+   * topic.
+   */
   readonly hasNamedTopics: boolean;
 }
 
 /** A planned channel change. Absent fields stay unchanged. */
 export interface ChannelChange {
-  /** Present whenever the request sets the privacy, even to the current value: clients still get the event. */
+  /** Present whenever the request sets the privacy. Clients get the event even if the privacy stays the same. */
   readonly privacy?: Privacy;
   readonly topicsPolicy?: TopicsPolicy;
   readonly notifiesPhones?: boolean;

@@ -21,7 +21,8 @@ const dayMilliseconds = 24 * 60 * 60_000;
 export async function deleteOldMessages(context: Context, signal: AbortSignal): Promise<number> {
   let removed = 0;
   for (const findOldest of [oldestOfChannels, oldestDirect]) {
-    // Skips channels and conversations that have no more expired messages.
+    // Each search starts where the last one found messages, to skip channels and conversations without expired
+    // messages.
     let fromId = 0;
     while (!signal.aborted) {
       const { result } = await context.database.writeSingle((transaction) =>
@@ -88,9 +89,7 @@ async function oldestOfChannels(
   return rows[0];
 }
 
-/**
- * Returns the oldest message of the first conversation with expired messages. The search stops at that conversation.
- */
+/** Returns the oldest message of the first conversation that has expired messages. Reads no further conversations. */
 async function oldestDirect(
   db: Kysely<ServerTables>,
   { realmDays, now, fromId }: Search,

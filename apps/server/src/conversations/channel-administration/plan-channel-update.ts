@@ -22,10 +22,10 @@ import type {
   ChannelUpdateRequest,
 } from './channel-update.js';
 
-/** Permissions that give access to the channel. Changing them requires read access. */
+/** Permissions that give read access to the channel. Only users who already have read access may change them. */
 const forReaders: readonly PermissionName<'channel'>[] = ['can_add_subscribers_group', 'can_subscribe_group'];
 
-/** Permissions that are checked before all others, because changing them requires more rights. */
+/** Permissions that are checked before all others, because changing them requires an additional right. */
 const aboutDeleting: readonly PermissionName<'channel'>[] = [
   'can_delete_any_message_group',
   'can_delete_own_message_group',
@@ -56,8 +56,8 @@ export function planChannelUpdate(facts: ChannelFacts, requested: ChannelUpdateR
 }
 
 /**
- * @throws ProtocolError BAD_REQUEST if the actor may not administer the channel. If the actor has no read access, the
- * error is the same as for a missing channel, so that it does not reveal that the channel exists.
+ * @throws ProtocolError BAD_REQUEST if the actor may not administer the channel. An actor without read access gets the
+ * error for a missing channel, which does not reveal that the channel exists.
  */
 export function requireMayAdminister({ access }: Pick<ChannelFacts, 'access'>): void {
   if (administersChannel(access)) return;
@@ -125,7 +125,7 @@ function planRetention({ rights }: ChannelFacts, { retentionDays }: ChannelUpdat
 }
 
 /**
- * Plans unarchiving. Stock clients send `is_archived=false`; `true` on an archived channel unarchives it too
+ * Plans unarchiving. Stock clients send `is_archived=false`; `true` also unarchives an archived channel
  * (docs/chat-api.md). Archiving goes through `DELETE /streams/{stream_id}`.
  */
 function planUnarchiving(
@@ -175,8 +175,8 @@ function planPermissions(
 }
 
 /**
- * Requires that everyone may start topics if history is protected, because users cannot know which topics already
- * exist there.
+ * @throws ProtocolError BAD_REQUEST if history is protected and not all users may start topics. Users cannot see which
+ * topics already exist there.
  */
 function requireTopicsForAll(
   { everyoneId, permissions }: ChannelFacts,

@@ -32,8 +32,8 @@ interface Notice {
 }
 
 /**
- * Posts notices about a changed channel, if the organization has enabled such notices. Renders them with the actor's
- * access, because they contain text that the actor wrote. Mentions in the notices send no notifications.
+ * Posts notices about a changed channel, if the organization has enabled such notices. The notices contain text that
+ * the actor wrote, so they are rendered with the actor's access. Mentions in the notices send no notifications.
  */
 export async function postNotices(
   transaction: ServerTransaction,
@@ -57,8 +57,8 @@ interface BotPost {
 }
 
 /**
- * Posts texts as the Notification Bot, without mention notifications. In a channel that allows only the unnamed topic,
- * posts them there.
+ * Posts texts as the Notification Bot, without mention notifications. If the channel allows only the unnamed topic,
+ * posts them in that topic.
  */
 export async function postAsNotificationBot(
   transaction: ServerTransaction,

@@ -26,7 +26,7 @@ interface Asked {
 }
 
 /**
- * Locks a channel and reads the facts for the rules about changing it. The caller must have locked groups and
+ * Locks a channel and reads the state that changes to it are checked against. The caller must have locked groups and
  * settings.
  * @throws ProtocolError BAD_REQUEST if the channel does not exist.
  */

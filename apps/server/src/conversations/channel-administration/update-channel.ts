@@ -51,10 +51,10 @@ const parameters = z.object({
  * `PATCH /api/v1/streams/{stream_id}` (docs/chat-api.md#3-update-a-channel): changes a channel. Atomic. Notifies the
  * users who can see the channel, and posts a notice in it if the organization has enabled notices. Errors:
  *
- * - BAD_REQUEST if the channel does not exist, if the actor may not administer it or change one of the properties, and
- *   for inconsistent settings, an invalid name and an unknown folder
- * - UNAUTHORIZED_PRINCIPAL if an actor who is not an owner sets retention days, or one who is not an administrator sets
- *   the push default for new subscribers
+ * - BAD_REQUEST if the channel does not exist, the actor may not administer it or change one of the properties, the
+ *   settings are inconsistent, the name is invalid, or the folder is unknown
+ * - UNAUTHORIZED_PRINCIPAL for retention days from an actor who is not an owner, and for the push default for new
+ *   subscribers from an actor who is not an administrator
  * - REQUEST_VARIABLE_INVALID for invalid retention days
  * - CHANNEL_ALREADY_EXISTS if another channel has the name
  * - EXPECTATION_MISMATCH if `old` is not the current value of a permission

@@ -112,7 +112,9 @@ function idsOf<Id>(rows: readonly { readonly id: Id }[]): Id[] {
   return rows.map(({ id }) => id);
 }
 
-/** Returns which of these users are subscribed to each channel. Omits channels that have none of them. */
+/**
+ * Returns which of these users are subscribed to each channel. Omits channels that none of the users is subscribed to.
+ */
 export async function subscribersAmong(
   db: Db,
   channelIds: readonly ChannelId[],
@@ -191,8 +193,7 @@ async function readGrants(db: Db, wanted: readonly AudienceOfChannel[]): Promise
         stored.map(({ channel }) => channel.id),
       ),
     )
-    // If there is no row, no user has the permission: a permission that defaults to the creator gets a row at
-    // creation.
+    // No row means that no user has the permission: a permission that defaults to the creator gets a row at creation.
     .where('name', 'in', visibilityPermissions)
     .select(['owner_id', 'name', 'group_id'])
     .execute();

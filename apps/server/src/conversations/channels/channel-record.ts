@@ -42,7 +42,7 @@ export const channelRecord = z
     stream_weekly_traffic: z.number().int().nullable(),
     subscriber_count: z.number().int(),
     is_recently_active: z.boolean(),
-    /** Legacy forms of `can_send_message_group`. */
+    /** Legacy equivalents of `can_send_message_group`: this field and the next. */
     stream_post_policy: z.number().int(),
     is_announcement_only: z.boolean(),
     ...permissionFields,
@@ -51,7 +51,7 @@ export const channelRecord = z
 
 export type ChannelRecord = z.input<typeof channelRecord> & JsonObject & { readonly stream_id: ChannelId };
 
-/** The related records that a channel's record is built from. */
+/** The related records that are needed to build a channel's record. */
 export interface RelatedRecords {
   readonly permissions: PermissionValues<'channel'>;
   /** Active users only. */

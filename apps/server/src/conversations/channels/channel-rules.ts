@@ -11,7 +11,7 @@ export function seesChannel(access: ChannelAccess): boolean {
 
 /**
  * Returns whether a user may read messages in the channel. If its history is protected, this excludes messages from
- * before the user subscribed. The permission to administer the channel is not enough.
+ * before the user subscribed. The right to administer a channel does not include read access.
  */
 export function readsChannel(access: ChannelAccess): boolean {
   const { actor, channel, isSubscribed } = access;
@@ -19,7 +19,7 @@ export function readsChannel(access: ChannelAccess): boolean {
   return channel.isPrivate ? mayJoinPrivate(access) : actor.role !== roles.guest;
 }
 
-/** Returns whether a user may administer the channel. In a private channel, this does not include read access. */
+/** Returns whether a user may administer the channel. In a private channel, this right does not include read access. */
 export function administersChannel({ actor, held }: ChannelAccess): boolean {
   return isAdministrator(actor.role) || held.has('can_administer_channel_group');
 }

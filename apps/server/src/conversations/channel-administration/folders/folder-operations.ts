@@ -47,8 +47,8 @@ export const listChannelFolders = operation({
 
 /**
  * `POST /api/v1/channel_folders/create`: creates a folder at the last position. Notifies all users. Errors:
- * UNAUTHORIZED_PRINCIPAL for actors who are not administrators; BAD_REQUEST for an invalid name, and for a name that
- * another folder has.
+ * UNAUTHORIZED_PRINCIPAL for actors who are not administrators; BAD_REQUEST for an invalid name, and for the name of
+ * another active folder.
  */
 export const createChannelFolder = operation({
   method: 'POST',
@@ -86,8 +86,8 @@ export const createChannelFolder = operation({
 /**
  * `PATCH /api/v1/channel_folders/{channel_folder_id}`: changes a folder, or archives a folder without channels.
  * Publishes the changed fields to all users. Errors: UNAUTHORIZED_PRINCIPAL for actors who are not administrators;
- * BAD_REQUEST for an unknown folder, an invalid name, a name that another folder has, and archiving a folder that has
- * channels.
+ * BAD_REQUEST for an unknown folder, an invalid name, the name of another active folder, and archiving a folder that
+ * has channels.
  */
 export const updateChannelFolder = operation({
   method: 'PATCH',

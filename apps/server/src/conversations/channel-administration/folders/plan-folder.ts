@@ -6,7 +6,8 @@ const { max_channel_folder_name_length: maximumFolderNameCharacters } = realmLim
 
 /**
  * Trims and validates a folder name.
- * @throws ProtocolError BAD_REQUEST if the name is empty, too long or has a {@link nameProblem}.
+ * @throws ProtocolError BAD_REQUEST if the name is empty, is too long, or has characters that {@link nameProblem}
+ * rejects.
  */
 export function checkedFolderName(name: string): string {
   const trimmed = name.trim();
