@@ -53,7 +53,7 @@ interface Search {
 
 interface Deleted {
   readonly removed: number;
-  /** The id of the messages' channel or conversation, from which the next search starts. */
+  /** The id of the messages' channel or conversation. The next search starts there. */
   readonly placeId: number;
 }
 

@@ -4,7 +4,7 @@ import type { Kysely, Selectable } from 'kysely';
 import { isPublicOnWeb } from '../../people/realm/public-access.js';
 import type { ServerTables, ServerTransaction } from '../../tables.js';
 
-/** A channel's policies for the unnamed topic. */
+/** The policies for the unnamed topic that a channel can have. */
 export const topicsPolicies = [
   'inherit',
   'allow_empty_topic',
@@ -34,7 +34,7 @@ export interface Channel {
   readonly retentionDays: number | undefined;
   readonly folderId: number | undefined;
   readonly topicsPolicy: TopicsPolicy;
-  /** Whether new subscribers get push notifications for its messages, regardless of their own settings. */
+  /** Whether new subscribers get push notifications for the channel's messages, regardless of their own settings. */
   readonly notifiesPhones: boolean;
   readonly firstMessageId: MessageId | undefined;
   /** Unix milliseconds. `undefined` before the first message. */
@@ -49,7 +49,7 @@ export async function findChannels(db: Db, ids?: readonly ChannelId[]): Promise<
   return rows.map(toChannel);
 }
 
-/** Returns a list with the channel that has this lower-case name. The list is empty if there is no such channel. */
+/** Finds a channel by its lower-case name. Returns a list of at most one channel. */
 export async function findChannelsNamed(db: Db, name: string): Promise<Channel[]> {
   const rows = await channelRows(db, undefined).where('name_lower', '=', name).execute();
   return rows.map(toChannel);

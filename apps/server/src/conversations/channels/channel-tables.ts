@@ -28,7 +28,7 @@ export interface ChannelTables {
     folder_id: number | null;
     /** One of `topicsPolicies`. */
     topics_policy: string;
-    /** Whether new subscribers get push notifications for its messages, regardless of their own settings. */
+    /** Whether new subscribers get push notifications for the channel's messages, regardless of their own settings. */
     default_push_notifications: Generated<number>;
     /** The id of the channel's oldest message. Null if the channel has no messages. */
     first_message_id: MessageId | null;
@@ -131,7 +131,7 @@ async function createSubscriptions(db: Kysely<unknown>): Promise<void> {
   await db.schema.createIndex('subscriptions_user').on('subscriptions').column('user_id').execute();
 }
 
-/** Adds indexes over the channels that are default channels, public on the web, or in a folder. Usually few are. */
+/** Adds partial indexes over default channels, web-public channels and channels in folders. These are usually few. */
 export async function findSpecialChannels(db: Kysely<unknown>): Promise<void> {
   await sql`create index channels_default on channels (id) where is_default = 1`.execute(db);
   await sql`create index channels_web_public on channels (id) where is_web_public = 1`.execute(db);

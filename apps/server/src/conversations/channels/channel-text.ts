@@ -8,7 +8,8 @@ const { max_stream_name_length: maximumNameCharacters } = realmLimits;
 
 /**
  * Trims and validates a channel name.
- * @throws ProtocolError BAD_REQUEST if the name is empty, too long or has a {@link nameProblem}.
+ * @throws ProtocolError BAD_REQUEST if the name is empty, is too long, or has characters that {@link nameProblem}
+ * rejects.
  */
 export function checkedChannelName(name: string): string {
   const trimmed = name.trim();

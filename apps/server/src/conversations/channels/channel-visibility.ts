@@ -8,7 +8,7 @@ import type { ServerTables } from '../../tables.js';
 import type { ChannelAccess } from './channel-access.js';
 import type { Channel } from './channel-store.js';
 
-/** The permissions that make a private channel visible. If no row is stored, no user has them. */
+/** The permissions that make a private channel visible. If a permission has no stored row, no user has it. */
 export const visibilityPermissions = [
   'can_add_subscribers_group',
   'can_administer_channel_group',
@@ -25,8 +25,8 @@ export type ChannelVisibility = Omit<ChannelAccess, 'held'> & {
 };
 
 /**
- * Looks up whether a user can see and read each channel, in two statements. `channels` may contain all channels of
- * the organization. If they are few, `ids` keeps this from reading the user's permissions in other channels.
+ * Looks up whether a user can see and read each channel, in two statements. `ids` limits the reading of the user's
+ * permissions to these channels. Omit it if `channels` contains all channels of the organization.
  */
 export async function readChannelVisibility(
   db: Kysely<ServerTables>,

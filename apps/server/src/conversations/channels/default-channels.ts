@@ -12,7 +12,7 @@ export async function defaultChannelIds(db: Kysely<ServerTables>): Promise<Chann
   const rows = await db
     .selectFrom('channels')
     .select('id')
-    // Not a parameter, which would keep SQLite from the index over default channels.
+    // A literal, because SQLite would not use the partial index over default channels for a parameter.
     .where(sql<boolean>`is_default = 1`)
     .where('is_archived', '=', 0)
     .orderBy('id')

@@ -6,7 +6,7 @@ import type { UserSettingName } from '../../people/user-settings/user-settings.j
 import type { ServerTables } from '../../tables.js';
 import type { SubscriptionRecord } from './subscription-record.js';
 
-/** For each property, the user setting that applies if the subscription's value is null. */
+/** The user settings that apply if the values of a subscription are null, by property. */
 const inherited = {
   desktop_notifications: 'enable_stream_desktop_notifications',
   audible_notifications: 'enable_stream_audible_notifications',

@@ -9,8 +9,8 @@ import { type Channel, findChannels } from './channel-store.js';
 import { type ChannelVisibility, readChannelVisibility } from './channel-visibility.js';
 
 /**
- * Returns the channels that the user can see, including archived ones, with the user's access to each, in ascending
- * order of ids. `ids` limits the result to these channels.
+ * Returns the channels that the user can see, ordered by id, with the user's access to each. Includes archived
+ * channels. `ids` limits the result to these channels.
  */
 export async function readKnownChannels(
   db: Kysely<ServerTables>,

@@ -26,7 +26,7 @@ const parameters = z.object({
 
 /**
  * `GET /api/v1/streams`: returns channels that the user can see, sorted by name. Parameters select the kinds of
- * channels. By default, these are public channels and the user's subscriptions. A bot may also request its owner's
+ * channels. The default is public channels and the user's subscriptions. A bot may also request its owner's
  * subscriptions. With `include_default`, each channel has an `is_default` field: whether new users are subscribed to
  * it. Streams the list in pages; each page is current when it is read.
  */

@@ -112,8 +112,8 @@ function planPermissions(
 }
 
 /**
- * Requires that everyone may start topics if history is protected, because users cannot know which topics already
- * exist there.
+ * @throws ProtocolError BAD_REQUEST if history is protected and not all users may start topics. Users cannot see which
+ * topics already exist there.
  */
 function requireTopicsForAll(
   { isHistoryPublic }: Privacy,

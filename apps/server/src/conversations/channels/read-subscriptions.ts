@@ -15,7 +15,7 @@ import { subscriptionsOf } from './subscription-store.js';
 interface Wanted {
   readonly includesSubscribers: boolean;
   readonly includesArchived: boolean;
-  /** Leaves the other lists empty. Does not read the channels that the user is not subscribed to. */
+  /** Whether to read only the channels that the user is subscribed to. The other lists are then empty. */
   readonly isOnlySubscribed?: boolean;
   /** Unix milliseconds. */
   readonly now: number;

@@ -51,7 +51,8 @@ async function joiningEvents(
   const known = new Set(owners.map(({ id }) => id));
   const own = joined.filter(({ userId }) => known.has(userId));
   const joinedIds = new Set(own.map(({ channelId }) => channelId));
-  // Reads records only for channels that a user created or joined, because a record can list thousands of subscribers.
+  // Reads records only for channels that were created or that a queue's owner joined: for each record, the server
+  // counts the subscribers, and there can be thousands.
   const written = channels.filter(({ id }) => created.has(id) || joinedIds.has(id));
   const records = await readChannelRecords(db, written, now);
   return [
@@ -90,7 +91,8 @@ async function additions(
   const inheritedBy = await readInherited(db, [...byUser.keys()]);
   return [...byUser].map(([userId, own]) => ({
     event: { type: 'subscription' },
-    // Built lazily, only for existing queues: thousands of users may join at once, and each event lists all of them.
+    // Built lazily, only for existing queues: thousands of users may join in one request, and each event lists all of
+    // them.
     variantFor: (queue) => {
       const knowsNull = queue.can('notification_settings_null');
       const written = (record: SubscriptionRecord) =>

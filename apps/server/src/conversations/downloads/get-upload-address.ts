@@ -8,9 +8,9 @@ import { requireReadableUpload } from './readable-upload.js';
 import { addressLifetimeMilliseconds, signFile } from './signed-address.js';
 
 /**
- * `GET /api/v1/user_uploads/…`: returns a temporary URL of a file, which works for a minute without credentials as long
- * as the actor may read the file. For programs that cannot send credentials, such as a browser that opens a link.
- * Errors: NOT_FOUND in the same cases as `GET /user_uploads/…`.
+ * `GET /api/v1/user_uploads/…`: returns a temporary URL of a file. The URL works without credentials for one minute, as
+ * long as the actor may read the file. It is for programs that cannot send credentials, such as a browser that opens a
+ * link. Errors: NOT_FOUND in the same cases as `GET /user_uploads/…`.
  */
 export const getUploadAddress = operation({
   method: 'GET',

@@ -6,7 +6,7 @@ import { userOrSpectator } from '../../people/users/user-or-spectator.js';
 import { requireReadableUpload } from './readable-upload.js';
 
 /**
- * `GET /user_uploads/…`: returns a file or the requested range of it. The file's owner may read it, and so may all
+ * `GET /user_uploads/…`: returns a file or the requested range of it. A file is readable for its owner, and for all
  * users who may read a message that refers to it. If the organization has public access, unauthenticated clients may
  * read files in web-public channels. Errors: NOT_FOUND, with the same message for missing and for unreadable files.
  */

@@ -7,7 +7,7 @@ import type { ServerTables } from '../../tables.js';
 import { isReadable } from '../messages/message-access.js';
 
 /**
- * Returns the file with this path, if the reader may read it. The file's owner may read it, and so may all users who
+ * Returns the file with this path, if the reader may read it. A file is readable for its owner, and for all users who
  * may read a message that refers to it. An unauthenticated client (`undefined`) may read it if a message in a
  * web-public channel refers to it.
  * @throws ProtocolError NOT_FOUND if the file does not exist or the reader may not read it.

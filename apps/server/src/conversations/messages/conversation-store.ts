@@ -11,7 +11,7 @@ export function participantsKey(userIds: readonly UserId[]): string {
 }
 
 /**
- * Creates missing conversations. Returns each conversation's id by {@link participantsKey}.
+ * Creates the conversations that do not exist yet. Returns the id of each conversation by {@link participantsKey}.
  * Runs at most three statements.
  */
 export async function ensureConversations(

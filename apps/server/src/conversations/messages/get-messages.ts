@@ -113,8 +113,8 @@ export const getMessages = operation({
 /** Messages per statement. Small enough to avoid delaying other requests. */
 const messagesPerPiece = 200;
 /**
- * UTF-16 code units written at a time. A message is never split. A slow client gets the same messages as a fast
- * client, because access is checked when the messages are read.
+ * Size of a piece of the response, in UTF-16 code units. A longer message is a piece of its own. Access is checked when
+ * the messages are read, not when they are sent, so a slow client gets the same messages as a fast client.
  */
 const textPerPiece = 256 * 1024;
 

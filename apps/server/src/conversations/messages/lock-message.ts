@@ -46,7 +46,7 @@ export async function lockMessage(
 const maximumTries = 10;
 
 /**
- * Runs `attempt` again if the message was moved to another channel concurrently, for at most 10 attempts.
+ * Runs `attempt`, and retries it while the message moves to another channel concurrently. Makes at most 10 attempts.
  * @throws ProtocolError SERVICE_UNAVAILABLE if every attempt returns `moved`.
  */
 export async function inOneChannel<Result>(attempt: () => Promise<Result | 'moved'>): Promise<Result> {

@@ -10,7 +10,7 @@ import {
 import { wholeRealm } from '../../people/permissions/permission-tables.js';
 import type { ServerTables } from '../../tables.js';
 
-/** A wildcard mention that reaches more users than this requires a permission. */
+/** Number of users that a wildcard mention may reach without a permission. */
 const maximumMentioned = 15;
 
 /** The facts that the mention rules need. */
@@ -18,9 +18,9 @@ export interface MentionFacts {
   readonly mentions: Pick<References['mentions'], 'channelWildcard' | 'topicWildcard'>;
   /** Whether the sender may use wildcard mentions in large channels and topics. Always true in direct messages. */
   readonly mayMentionMany: boolean;
-  /** Number of active subscribers of the channel. Read only if the text has a channel wildcard. */
+  /** Number of active subscribers of the channel. Counted only if the text has a channel wildcard. */
   readonly subscribers: number;
-  /** Number of users who have sent messages to the topic. Read only if the text has a topic wildcard. */
+  /** Number of users who have sent messages to the topic. Counted only if the text has a topic wildcard. */
   readonly participants: number;
   /** Names of mentioned groups that the sender may not mention. */
   readonly forbiddenGroups: readonly string[];

@@ -1,6 +1,6 @@
 /**
- * The flags of a user's copy of a message: chat API name -> bit. Bits are stored in databases and never change. 512 is
- * {@link notifiedBit}.
+ * The flags of a user's copy of a message: bits by chat API name. Databases store these bits, so they must never
+ * change. Bit 512 is {@link notifiedBit}.
  */
 export const messageFlags = {
   read: 1,

@@ -2,7 +2,7 @@ import type { JsonObject } from '@waxwing/protocol';
 import { realmLimits } from '../../people/realm/realm-limits.js';
 import type { AskingQueue, PublishedEvent } from '../../platform/event-queues/published-event.js';
 
-/** The form in which a client requests messages. */
+/** The form of messages that a client requests. */
 export interface MessageForm {
   /** Whether the content is HTML instead of Markdown source. */
   readonly appliesMarkdown: boolean;

@@ -44,7 +44,7 @@ export const messageRecord = z.object({
   topic_links: z.array(z.never()),
   last_edit_timestamp: z.number().int().optional(),
   last_moved_timestamp: z.number().int().optional(),
-  /** Newest first. Absent instead of empty. */
+  /** Newest first. Absent if there are no edits. */
   edit_history: z.array(editEntry).optional(),
 });
 

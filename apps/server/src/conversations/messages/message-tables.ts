@@ -157,8 +157,8 @@ async function createIndexesOfFlags(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * Creates a partial index over users' copies that meet a condition. Queries must contain the condition in exactly
- * this form.
+ * Creates a partial index over users' copies that meet a condition. Databases use the index only for queries that
+ * contain the condition in exactly this form.
  */
 async function createIndexOfUsers(
   db: Kysely<unknown>,
@@ -190,18 +190,20 @@ export async function findCopiesByUser(db: Kysely<unknown>): Promise<void> {
 }
 
 /**
- * Adds an index over copies whose push notification was sent and not retracted. They are a small fraction of a user's
- * copies.
+ * Adds a partial index over copies whose push notification was sent and not retracted. They are a small fraction of a
+ * user's copies.
  */
 export async function findNotifiedCopies(db: Kysely<unknown>): Promise<void> {
   if (!isPostgres(db)) await makeIndexesOfFlagsYoungest(db);
   await createIndexOfUsers(db, 'user_messages_notified', sql`flags & ${sql.lit(notifiedBit)} <> 0`);
 }
 
-/** Condition on rows of `user_messages`, in the form of the index `user_messages_mentions`. */
+/**
+ * Condition on rows of `user_messages`. Has exactly the form of the condition in the `user_messages_mentions` index.
+ */
 export const hasMentionFlags = sql<boolean>`flags & ${sql.lit(mentionBits)} <> 0`;
 
-/** Adds an index over the copies of a message that have mention flags. An edit reads only these copies. */
+/** Adds a partial index over the copies of a message that have mention flags. An edit reads only these copies. */
 export async function findMentionsOfMessage(db: Kysely<unknown>): Promise<void> {
   await sql`create index user_messages_mentions on user_messages (message_id, user_id) where ${hasMentionFlags}`.execute(
     db,

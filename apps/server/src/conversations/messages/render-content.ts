@@ -29,7 +29,10 @@ export interface RenderingContext extends Pick<ServerContext, 'linkifiers'> {
   readonly nextTick?: () => Promise<void>;
 }
 
-/** In UTF-16 code units. Shorter texts are rendered without waiting for a tick, because the wait would take longer. */
+/**
+ * Length in UTF-16 code units above which rendering waits for the next tick. For shorter texts, the wait would take
+ * longer than the rendering.
+ */
 const longText = 500;
 
 /** The author of a text. `undefined` for the server itself, which may link to every channel. */

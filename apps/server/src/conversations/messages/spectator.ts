@@ -10,7 +10,7 @@ import { type NarrowCondition, readNarrowCondition } from './narrow/narrow-condi
 import { type NarrowTerm, operatorOf } from './narrow/narrow-terms.js';
 
 /**
- * Returns the actor that stands for unauthenticated clients, or `undefined` if the organization no longer has public
+ * Returns the actor that represents unauthenticated clients, or `undefined` if the organization no longer has public
  * access.
  */
 export async function spectatorNow(

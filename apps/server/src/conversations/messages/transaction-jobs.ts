@@ -7,7 +7,7 @@ export interface TransactionJob<Payload extends object> {
   readonly kind: string;
   /** Maximum concurrent runs per process. */
   readonly concurrency: number;
-  /** The job is dropped after this time. */
+  /** Time after which the job is dropped. */
   readonly lifetimeMilliseconds: number;
   /** Phantom field for the type of the job's payload. It is never set. */
   readonly payload?: Payload;

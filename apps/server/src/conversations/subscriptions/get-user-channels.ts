@@ -8,8 +8,9 @@ import { user } from '../../platform/authentication/authenticate.js';
 import { readKnownChannels } from '../channels/known-channels.js';
 
 /**
- * `GET /api/v1/users/{user_id}/channels`: returns the channels that a user or bot is subscribed to and that the actor
- * can see, ordered by id. Excludes archived channels. Errors: BAD_REQUEST for users that the actor cannot see.
+ * `GET /api/v1/users/{user_id}/channels`: returns the ids of the channels that a user or bot is subscribed to and that
+ * the actor can see, in ascending order. Excludes archived channels. Errors: BAD_REQUEST for users that the actor
+ * cannot see.
  */
 export const getUserChannels = operation({
   method: 'GET',

@@ -26,7 +26,7 @@ export interface SubscribingFacts extends NewChannelFacts {
 
 export interface SubscribeRequest extends NewChannelsRequest {
   readonly channels: readonly WantedChannel[];
-  /** Whether a single channel that cannot be joined fails the whole request. */
+  /** Whether the whole request fails if a single channel cannot be joined. */
   readonly isAllOrNothing: boolean;
 }
 

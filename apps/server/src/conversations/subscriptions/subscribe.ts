@@ -84,13 +84,13 @@ const parameters = z.object({
 /**
  * `POST /api/v1/users/me/subscriptions`: subscribes the actor or other users to channels, and creates channels that do
  * not exist. Atomic. With `authorization_errors_fatal` false, skips channels that cannot be joined. Channel settings in
- * the request apply only to channels that it creates. Notifies users who can see the change. With `announce`, announces
- * created public channels in the organization's announcements channel, if it has one. Errors:
+ * the request apply only to the channels that the request creates. Notifies users who can see the change. With
+ * `announce`, announces created public channels in the organization's announcements channel, if it has one. Errors:
  *
  * - BAD_REQUEST for guests, unknown users, channels that cannot be joined and inconsistent settings, and if the actor
  *   may not create the channels or may not subscribe other users
- * - UNAUTHORIZED_PRINCIPAL if an actor who is not an owner sets retention days, or one who is not an administrator sets
- *   `default_push_notifications`
+ * - UNAUTHORIZED_PRINCIPAL for retention days from an actor who is not an owner, and for `default_push_notifications`
+ *   from an actor who is not an administrator
  * - REQUEST_VARIABLE_INVALID for invalid retention days
  * - CHANNEL_ALREADY_EXISTS if another request creates a channel with the same name concurrently
  */

@@ -11,8 +11,8 @@ import {
 
 /**
  * The user's current and former subscriptions, and the other channels that the user can see. Includes archived channels
- * if the client has `archived_channels`. Clients without `notification_settings_null` get the user's own settings
- * instead of null.
+ * if the client has `archived_channels`. Clients without `notification_settings_null` get the user's account-wide
+ * settings instead of null.
  */
 export const subscriptionsState = initialState({
   eventType: 'subscription',

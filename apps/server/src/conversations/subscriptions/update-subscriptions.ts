@@ -52,8 +52,8 @@ interface StoredChange {
 /**
  * `POST /api/v1/users/me/subscriptions/properties`: changes properties of the user's subscriptions, such as colors.
  * Atomic. If a property is changed twice, the last change applies. Notifies the user's own clients. The value `null`
- * for a notification property means that the user's own setting applies. Errors: BAD_REQUEST for unknown properties and
- * values, and for channels that the user is not subscribed to.
+ * for a notification property means that the user's account-wide setting applies. Errors: BAD_REQUEST for unknown
+ * properties and values, and for channels that the user is not subscribed to.
  */
 export const updateSubscriptions = operation({
   method: 'POST',

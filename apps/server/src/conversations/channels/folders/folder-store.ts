@@ -4,7 +4,7 @@ import type { Kysely, Selectable } from 'kysely';
 import { z } from 'zod';
 import type { ServerTables, ServerTransaction } from '../../../tables.js';
 
-/** The name of the lock that covers all folders. */
+/** Name of the lock on all folders. */
 const folders = 'channel folders';
 
 /** A channel folder in responses and events. */
@@ -49,8 +49,8 @@ export function lockFolders({ db }: ServerTransaction): Promise<void> {
 }
 
 /**
- * Returns whether the folder exists, whether or not it is archived. Takes a shared lock on all folders, so that the
- * result stays valid until the transaction ends.
+ * Returns whether the folder exists, archived or not. Takes a shared lock on all folders, so that the result stays
+ * valid until the transaction ends.
  */
 export async function isKnownFolder({ db }: ServerTransaction, id: number): Promise<boolean> {
   await lockShared(db, folders);

@@ -57,7 +57,10 @@ interface ContentEdit {
   readonly now: number;
 }
 
-/** A user's copy of a message whose mention flags change with an edit. Contains all flags before and after the edit. */
+/**
+ * A change of the mention flags in a user's copy of an edited message. `before` and `after` contain all flags of the
+ * copy.
+ */
 export interface MentionChange {
   readonly userId: UserId;
   readonly before: number;
@@ -111,7 +114,7 @@ function mentionedCopies(
     .select(['user_id', 'flags'])
     .where('message_id', '=', messageId);
   if (named === undefined) return copies.orderBy('user_id').execute();
-  // Uses a union, because with `or` both databases would read all copies of the message.
+  // Uses a union: for `or`, both databases would read all copies of the message.
   return copies
     .where(hasMentionFlags)
     .union(copies.where(isAmong(db, 'user_id', 'integer', named)))

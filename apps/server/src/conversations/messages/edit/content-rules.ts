@@ -5,7 +5,8 @@ import { isWithin } from './edit-limits.js';
 import { mayNotEdit } from './edit-refusals.js';
 
 /**
- * Runs checks 2 to 4 in docs/chat-api.md#order-of-the-checks-of-an-edit: the actor may change the message's content.
+ * Runs checks 2 to 4 in docs/chat-api.md#order-of-the-checks-of-an-edit: whether the actor may change the message's
+ * content.
  */
 export function checkContentPermission(
   { actor, now, settings }: Pick<EditFacts, 'actor' | 'now' | 'settings'>,
@@ -18,8 +19,8 @@ export function checkContentPermission(
 }
 
 /**
- * Runs check 19 in docs/chat-api.md#order-of-the-checks-of-an-edit: the actor may use the wildcard and group mentions
- * in the new content.
+ * Runs check 19 in docs/chat-api.md#order-of-the-checks-of-an-edit: whether the actor may use the wildcard and group
+ * mentions in the new content.
  */
 export function checkContent({ content, held, origin }: EditFacts): void {
   if (content === undefined) return;

@@ -23,9 +23,9 @@ export interface EditFacts {
    * exist.
    */
   readonly target: ChannelAccess | undefined;
-  /** Facts about the new content. `undefined` if the content stays. */
+  /** Facts about the new content. `undefined` if the content does not change. */
   readonly content: ContentFacts | undefined;
-  /** Message counts of the origin topic. Read only if the edit moves a whole topic under a time limit. */
+  /** Message counts of the origin topic. Counted only if the edit moves a whole topic under a time limit. */
   readonly counted: CountedTopic | undefined;
   /** Whether the target topic has no messages. */
   readonly isTopicNew: boolean;

@@ -26,17 +26,17 @@ export interface MessageLocation {
 
 /** A requested move, compared with the message's current channel and topic. */
 export interface WantedMove {
-  /** The requested topic before truncation. `undefined` if the topic stays. */
+  /** The requested topic before truncation. `undefined` if the topic does not change. */
   readonly wantedTopic: string | undefined;
-  /** The topic after the move, or the current topic if it stays. */
+  /** The topic after the move: the current topic if it does not change. */
   readonly topic: string;
   readonly isTopicChanged: boolean;
-  /** The new channel. `undefined` if the channel stays. */
+  /** The new channel. `undefined` if the channel does not change. */
   readonly channelId: ChannelId | undefined;
   readonly resolution: Resolution | undefined;
 }
 
-/** Computes the move that a request asks for. A requested value that equals the current one is no change. */
+/** Computes the move that a request asks for. A requested value that equals the current value is not a change. */
 export function wantedMove(
   requested: Pick<EditRequest, 'topic' | 'channelId'>,
   location: MessageLocation,

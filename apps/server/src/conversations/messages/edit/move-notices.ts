@@ -41,9 +41,7 @@ interface Notice {
   readonly readBy: readonly UserId[];
 }
 
-/**
- * If a topic is reopened or resolved again within this time, the earlier notice is deleted and no other is posted.
- */
+/** Time in which resolving or reopening a topic again deletes the previous notice instead of posting another. */
 const undoMilliseconds = 60_000;
 
 const { followed } = visibilityPolicies;
@@ -113,8 +111,8 @@ async function nameOf(db: Kysely<ServerTables>, id: UserId): Promise<NamedUser> 
 }
 
 /**
- * Returns the subscribers who get the notice marked as read, either by their setting or because they do not follow
- * the topic.
+ * Returns the subscribers whose copy of the notice is marked as read. Depending on their setting, it is marked always,
+ * never, or unless they follow the topic.
  */
 async function readersOfNotice(
   db: Kysely<ServerTables>,

@@ -20,8 +20,8 @@ interface ChannelEdit {
 }
 
 /**
- * Runs checks 13 to 15 in docs/chat-api.md#order-of-the-checks-of-an-edit: the actor can read the target channel, and
- * it accepts the topic. Returns the actor's access to the target channel.
+ * Runs checks 13 to 15 in docs/chat-api.md#order-of-the-checks-of-an-edit: whether the actor can read the target
+ * channel, and whether that channel accepts the topic. Returns the actor's access to the target channel.
  */
 export function checkTarget(facts: EditFacts, origin: ChannelAccess, move: WantedMove): ChannelAccess {
   const target = move.channelId === undefined ? origin : facts.target;
@@ -40,8 +40,8 @@ export function checkTarget(facts: EditFacts, origin: ChannelAccess, move: Wante
 }
 
 /**
- * Runs checks 16 to 22 in docs/chat-api.md#order-of-the-checks-of-an-edit: the actor may apply the move to the edited
- * message.
+ * Runs checks 16 to 22 in docs/chat-api.md#order-of-the-checks-of-an-edit: whether the actor may apply the move to the
+ * edited message.
  */
 export function checkMove(facts: EditFacts, edit: ChannelEdit): void {
   if (edit.move.resolution !== undefined) checkResolution(facts, edit);
@@ -95,8 +95,8 @@ function isPartMovable({ counted }: EditFacts, { propagateMode }: ChannelEdit): 
 }
 
 /**
- * Runs checks 23 and 24 in docs/chat-api.md#order-of-the-checks-of-an-edit: the whole topic may move, and the actor
- * may create a new topic.
+ * Runs checks 23 and 24 in docs/chat-api.md#order-of-the-checks-of-an-edit: whether the whole topic may move, and
+ * whether the actor may create a new topic.
  */
 export function checkWholeTopic(facts: EditFacts, { move, target, propagateMode }: ChannelEdit): void {
   const { actor, counted, isTopicNew, now, settings } = facts;

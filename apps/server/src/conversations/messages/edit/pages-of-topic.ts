@@ -11,7 +11,7 @@ import type { PlannedMove } from './plan-edit.js';
 const messagesPerPage = 1000;
 
 interface TopicSearch {
-  /** Selects messages with greater ids. Default: all messages. */
+  /** Selects only messages with ids above this id. Default: all messages. */
   readonly afterId?: number;
   /** Selects messages that this user may read. `undefined` selects all messages. */
   readonly reader: PermissionHolder | undefined;

@@ -11,7 +11,7 @@ import { checkMove, checkTarget, checkWholeTopic } from './move-rules.js';
 /** The changes that an edit makes to a message and, if it moves, to other messages of its topic. */
 export interface EditPlan {
   readonly message: EditedMessage;
-  /** `undefined` if the content stays. */
+  /** `undefined` if the content does not change. */
   readonly content: NonNullable<EditFacts['content']> | undefined;
   /** `undefined` if nothing moves. */
   readonly move: PlannedMove | undefined;
@@ -27,7 +27,8 @@ export interface PlannedMove extends Pick<EditRequest, 'propagateMode' | 'notifi
   /** Whether only the letter case of the topic changes. The topic stays the same, so no move notices are posted. */
   readonly isRespelling: boolean;
   /**
-   * Whether to post an arrival notice. False for a move that only resolves a topic, because that posts its own notice.
+   * Whether to post an arrival notice. False for a move that only resolves or reopens a topic, which posts its own
+   * notice.
    */
   readonly notifiesNewThread: boolean;
   /** Whether to post a notice that the topic was resolved or reopened, if the whole topic moves. */
@@ -67,8 +68,8 @@ export function planEdit(facts: EditFacts, requested: EditRequest): EditPlan {
 }
 
 /**
- * Runs checks 1 to 12 in docs/chat-api.md#order-of-the-checks-of-an-edit. These are cheap and run before rendering.
- * Returns the message and its requested move.
+ * Runs checks 1 to 12 in docs/chat-api.md#order-of-the-checks-of-an-edit. These checks are cheap, so they also run
+ * before rendering. Returns the message and its requested move.
  * @throws ProtocolError BAD_REQUEST or EXPECTATION_MISMATCH if a check fails.
  */
 export function checkAsked(
@@ -84,7 +85,10 @@ export function checkAsked(
   return { message, move };
 }
 
-/** Runs checks 5 to 11 in docs/chat-api.md#order-of-the-checks-of-an-edit: the request is valid for this message. */
+/**
+ * Runs checks 5 to 11 in docs/chat-api.md#order-of-the-checks-of-an-edit: whether the request is valid for this
+ * message.
+ */
 function checkRequest(requested: EditRequest, message: EditedMessage, move: WantedMove): void {
   const isDirect = message.channelId === undefined;
   const wantsMove = isMove(move);

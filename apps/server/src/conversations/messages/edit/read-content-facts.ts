@@ -14,7 +14,7 @@ import { type EditRequest, wantedMove } from './edit-request.js';
 
 type Db = Kysely<ServerTables>;
 
-/** Stored in place of content without visible characters. */
+/** Replaces content without visible characters. */
 const blankContent = '(deleted)';
 
 /** New content in its stored form, and its rendering. */
@@ -39,7 +39,7 @@ export async function renderNewContent(
   return { source, rendered, diff: { before, html: contentHtmlDiff(before, rendered.html) } };
 }
 
-/** Reads the facts about a message's new content, in the topic that the message will be in. */
+/** Reads the facts about a message's new content. The participants are those of the topic after the edit. */
 export async function readContentFacts(
   db: Db,
   actor: PermissionHolder,

@@ -26,15 +26,15 @@ const asked = [
 ] as const satisfies PermissionName<'realm'>[];
 
 /**
- * A requested edit, with its content rendered before any locks are taken. `content` is `undefined` if the content
- * stays.
+ * A requested edit, with its content rendered before any locks are taken. `content` is `undefined` if the content does
+ * not change.
  */
 export interface AskedEdit {
   readonly requested: EditRequest;
   readonly content: RenderedContent | undefined;
 }
 
-/** Reads the facts for {@link planEdit}, for a locked message. */
+/** Reads the facts that {@link planEdit} needs, for a locked message. */
 export async function readEditFacts(
   { db }: ServerTransaction,
   { clock }: Pick<ServerContext, 'clock'>,

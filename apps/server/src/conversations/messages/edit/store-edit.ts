@@ -76,8 +76,8 @@ export async function recordEdits(
 }
 
 /**
- * Updates the messages' channel and topic. Resolving a topic in its channel and changing its letter case do not update
- * `last_moved_at`.
+ * Updates the messages' channel and topic. Leaves `last_moved_at` unchanged if a topic is resolved within its channel,
+ * or if only its letter case changes.
  */
 export async function moveMessages(
   db: Db,

@@ -28,7 +28,8 @@ import { type AskedEdit, readEditFacts } from './read-edit-facts.js';
  * - BAD_REQUEST if organization or channel settings do not permit the change
  * - EXPECTATION_MISMATCH if the stored content is not the content that the client has seen
  * - MOVE_MESSAGES_TIME_LIMIT_EXCEEDED if a part of the topic is too old
- * - STREAM_WILDCARD_MENTION_NOT_ALLOWED or TOPIC_WILDCARD_MENTION_NOT_ALLOWED if it would mention too many users
+ * - STREAM_WILDCARD_MENTION_NOT_ALLOWED or TOPIC_WILDCARD_MENTION_NOT_ALLOWED if the new content would mention too many
+ *   users
  */
 export const updateMessage = operation({
   method: 'PATCH',
@@ -88,7 +89,7 @@ export const updateMessage = operation({
 
 /**
  * Renders a message's new content, unless {@link checkAsked} rejects the request.
- * @throws ProtocolError BAD_REQUEST or EXPECTATION_MISMATCH.
+ * @throws ProtocolError BAD_REQUEST or EXPECTATION_MISMATCH if a check fails.
  */
 async function renderAllowed(
   context: ServerContext & RenderingContext,

@@ -8,7 +8,7 @@ import { withdrawNotifications } from '../push/withdraw-notifications.js';
 import { enqueueJob, handleJob, oneDay, type TransactionJob } from '../transaction-jobs.js';
 import { eventsOfReading, readOfChannels } from './read-of-channels.js';
 
-/** Marks the unread messages of an archived channel as read. */
+/** Job that marks the unread messages of an archived channel as read. */
 export const readArchivedChannelJob: TransactionJob<ReadSoFar> = {
   kind: 'messages/read-archived-channel',
   concurrency: 1,

@@ -8,7 +8,7 @@ import type { Membership } from '../../channels/subscription-store.js';
 import { enqueueJob, handleJob, oneDay, type TransactionJob } from '../transaction-jobs.js';
 import { eventsOfReading, readOfChannels } from './read-of-channels.js';
 
-/** Marks the remaining unread messages of channels that users have left as read. */
+/** Job that marks the remaining unread messages of channels that users have left as read. */
 export const readLeftChannelsJob: TransactionJob<{ readonly left: readonly Membership[] }> = {
   kind: 'messages/read-left-channels',
   concurrency: 1,

@@ -62,7 +62,7 @@ export function eventsOfReading(copies: readonly ReadCopy[]): PublishedEvent[] {
   );
 }
 
-/** The number of user ids written into one statement's text. */
+/** Maximum number of user ids in the SQL text of one statement. */
 const usersAtOnce = 500;
 
 /** Finds unread copies without locking them, and the users who have more copies than the limit allows. */

@@ -9,9 +9,9 @@ import { maximumEdits, originalEdit, textBytes } from './trim-history.js';
 
 /**
  * Reads a consistent snapshot of a message and its edits, oldest first, in one statement. The edits do not include
- * their texts. There may be more than {@link maximumEdits}, because moves do not trim the history. Then returns only
- * the edit with the original text and the newest other edits. Returns `undefined` if the message does not exist or
- * the reader may not read it.
+ * their texts. Moves do not trim the history, so there may be more edits than {@link maximumEdits}. In this case,
+ * returns only the edit with the original text and the newest other edits. Returns `undefined` if the message does not
+ * exist or the reader may not read it.
  */
 export async function readMessageHistory(
   db: Kysely<ServerTables>,

@@ -26,8 +26,8 @@ export const originalEdit = (message: RawBuilder<unknown>) => sql<number | null>
   where first.message_id = ${message} and first.prev_content is not null)`;
 
 /**
- * Drops a message's oldest edits that exceed the limits. Called after an edit of the text. Keeps the edit with the
- * original text, so that the history still starts with it.
+ * Drops a message's oldest edits that exceed the limits. Keeps the edit with the original text, so that the history
+ * still starts with it.
  */
 export async function trimHistory(db: Db, messageId: MessageId): Promise<void> {
   const original = originalEdit(sql`${messageId}`);

@@ -84,7 +84,7 @@ export async function findWindowIds(
   });
 }
 
-/** Selects messages before, at or after an anchor, nearest first. */
+/** A selection of messages before, at or after an anchor, nearest first. */
 interface Bounds {
   readonly side: '<' | '=' | '>';
   readonly anchor: number;
@@ -122,7 +122,7 @@ export async function findAmong(
   const rows = await select<FoundRow>(
     db,
     reader,
-    // The ids find fewer messages than a search.
+    // Ids select fewer messages than a search.
     { ...narrow, hasHistory: true, ordered: undefined },
     { selected: columnsOf[content], only: sql`messages.id in ${ids}`, rest: sql`order by messages.id` },
   );
@@ -175,7 +175,7 @@ async function select<Row>(
   { selected, only, rest }: Selection,
 ): Promise<Row[]> {
   const { isAllReadable, hasHistory, ordered } = narrow;
-  // `cross join` makes SQLite start with the matches.
+  // `cross join` makes SQLite start with the matches of the search.
   const messages = ordered
     ? sql`message_search cross join messages on messages.id = message_search.rowid`
     : sql`messages`;
@@ -219,8 +219,7 @@ function within(
 ): Pick<Selection, 'only' | 'rest'> {
   return {
     only: sql`${order} ${sql.raw(side)} ${anchor}`,
-    // Adds 0, because SQLite would use the value of a bare parameter for planning, and recompile the statement each
-    // time.
+    // Adds 0: SQLite would plan with the value of a bare parameter, and recompile the statement for each value.
     rest: sql`order by ${order} ${sql.raw(side === '<' ? 'desc' : 'asc')} limit ${limit} + 0`,
   };
 }

@@ -11,7 +11,7 @@ type Db = Kysely<ServerTables>;
 const places = ['channel', 'topic', 'dm', 'dm-including'];
 
 /**
- * Resolves the operator `with`: replaces the terms for a channel, topic or conversation with the current location of
+ * Resolves the `with` operator: replaces the terms for a channel, topic or conversation with the current location of
  * the message that `with` refers to.
  */
 export async function followConversation(

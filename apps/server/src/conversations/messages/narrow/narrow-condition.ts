@@ -29,8 +29,8 @@ export interface NarrowCondition {
   /** The search text. Results highlight its words. */
   readonly search: string | undefined;
   /**
-   * Reads the matches of a search in the order of ids, instead of collecting all matches first. Omitted if another term
-   * has an index, which may find fewer messages.
+   * The search in a form that reads its matches in the order of ids, instead of collecting all matches first. Omitted
+   * if another term has an index, because that index may find fewer messages.
    */
   readonly ordered?: OrderedSearch | undefined;
 }
@@ -223,7 +223,7 @@ function inCondition(reader: PermissionHolder, operand: string): Condition {
 }
 
 function channelsCondition(operand: string): Condition {
-  // Looks up the message's own channel, because most channels of an organization may be public.
+  // Looks up the message's own channel: a list of all public channels could be long.
   if (operand === 'public')
     return sql`exists (select 1 from channels where channels.id = messages.channel_id and is_private = 0)`;
   if (operand === 'web-public') return isMessageOnWeb;

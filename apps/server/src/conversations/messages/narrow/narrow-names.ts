@@ -29,12 +29,12 @@ interface NamedChannel {
 export interface NarrowNames {
   /**
    * Returns the channel.
-   * @throws ProtocolError BAD_NARROW if the reader may not read it.
+   * @throws ProtocolError BAD_NARROW if the channel does not exist or the reader may not read it.
    */
   channel(operand: NarrowOperand): NamedChannel;
   /**
    * Returns the users' ids.
-   * @throws ProtocolError BAD_NARROW if the reader cannot see one of the users.
+   * @throws ProtocolError BAD_NARROW if one of the users does not exist or the reader cannot see them.
    */
   userIds(operand: NarrowOperand): UserId[];
 }
@@ -116,7 +116,7 @@ async function readChannels(
 
 interface NamedChannels {
   readonly readerId: UserId;
-  /** The result of `listText`, like `ids`. */
+  /** `names` and `ids` are results of `listText`. */
   readonly names: string;
   readonly ids: string;
 }

@@ -36,7 +36,7 @@ const termShape = z
   )
   .meta({ schemaName: 'NarrowTerm' });
 
-/** The parameter `narrow`: a JSON list of `{operator, operand, negated}`, or of pairs of operator and operand. */
+/** The `narrow` parameter: a JSON list of `{operator, operand, negated}`, or of pairs of operator and operand. */
 export const narrowShape = z
   .array(termShape, 'must be a list of terms')
   .max(maximumTerms, `must have at most ${maximumTerms} terms`);

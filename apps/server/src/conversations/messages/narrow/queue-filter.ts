@@ -46,12 +46,12 @@ const tests: Readonly<Record<string, Test>> = {
 };
 
 /**
- * Maximum length of a queue's narrow. Bounds the cost of sending a message, which is tested against the narrow of
+ * Maximum length of a queue's narrow as JSON. Bounds the cost of sending: each message is tested against the narrow of
  * each queue.
  */
 const maximumCharacters = 2000;
 
-/** @throws ProtocolError BAD_NARROW if the terms are too long, or need data that the new message does not contain. */
+/** @throws ProtocolError BAD_NARROW if the terms are too long, or test data that a new message does not contain. */
 export function checkQueueNarrow(terms: readonly NarrowTerm[]): void {
   if (JSON.stringify(terms).length > maximumCharacters)
     throw badNarrow(`a queue's narrow may have at most ${maximumCharacters} characters`);

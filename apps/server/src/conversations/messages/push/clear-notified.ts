@@ -10,7 +10,7 @@ import { usersInChannel } from '../message-readers.js';
 /** Messages whose notifications must be retracted from devices, by user. */
 export type RemovePayload = readonly { readonly userId: UserId; readonly messageIds: readonly MessageId[] }[];
 
-/** Selects copies of messages: the copies of `userIds`, or of all users if omitted. */
+/** A selection of message copies: the copies of `userIds`, or of all users if omitted. */
 export interface CopiesOfMessages {
   readonly messageIds: readonly MessageId[];
   readonly userIds?: readonly UserId[];

@@ -4,8 +4,8 @@ import type { ServerTables } from '../../../tables.js';
 import { notifiedBit } from '../message-flags.js';
 
 /**
- * Returns whether a pending push notification is still valid. It is retracted if the message is read, deleted or moved,
- * or if the user leaves the channel.
+ * Returns whether a pending push notification is still valid. It is not if the message was read, deleted or moved to a
+ * channel that the user is not subscribed to, or if the user has left the channel.
  */
 export async function isStillNotified(
   db: Kysely<ServerTables>,

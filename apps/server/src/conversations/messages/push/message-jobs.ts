@@ -4,26 +4,26 @@ import { handleJob, oneDay, type TransactionJob } from '../transaction-jobs.js';
 import { clearNotifiedOfUsersWhoLeft, type RemovePayload, type UsersWhoLeft } from './clear-notified.js';
 import { type NotifyPayload, notifyPhones } from './notify-phones.js';
 
-/** Sends push notifications for one message. */
+/** Job that sends push notifications for one message. */
 export const notifyOfMessageJob: TransactionJob<NotifyPayload> = {
   kind: 'messages/notify-of-message',
   concurrency: 4,
   lifetimeMilliseconds: oneDay,
 };
-/** Retracts push notifications. */
+/** Job that retracts push notifications. */
 export const removeNotificationsJob: TransactionJob<RemovePayload> = {
   kind: 'messages/remove-notifications',
   concurrency: 4,
   lifetimeMilliseconds: 7 * oneDay,
 };
-/** Retracts push notifications for channels that users have left. */
+/** Job that retracts push notifications for channels that users have left. */
 export const forgetLeftChannelsJob: TransactionJob<UsersWhoLeft> = {
   kind: 'messages/forget-left-channels',
   concurrency: 4,
   lifetimeMilliseconds: 7 * oneDay,
 };
 
-/** The maximum number of ids in one notification. */
+/** Maximum number of message ids in one retraction. */
 const messagesPerRemoval = 200;
 
 type Context = Pick<ServerContext, 'clock' | 'database' | 'realm' | 'serverPush'>;

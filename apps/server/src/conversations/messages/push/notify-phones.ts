@@ -15,7 +15,7 @@ import { hidingUsers, type RelatedRecords, readRelatedRecords } from '../related
 
 type Context = Pick<ServerContext, 'realm' | 'serverPush'>;
 
-/** A message, and the users to notify, who all have a device. */
+/** A message and the users to notify. Each of these users has a device. */
 export interface NotifyPayload {
   readonly messageId: MessageId;
   readonly userIds: readonly UserId[];

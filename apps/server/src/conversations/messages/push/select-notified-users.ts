@@ -28,9 +28,9 @@ export interface NotificationFacts {
 }
 
 /**
- * Returns whether to notify a recipient's devices of another user's unread message. The recipient's settings decide
- * for direct messages and for mentions by name or group. Unless the topic is muted, they also decide for wildcard
- * mentions, followed topics and single channels.
+ * Returns whether to notify a recipient's devices of another user's unread message. The recipient's settings decide.
+ * For direct messages and for mentions by name or group, they apply even in muted topics. For wildcard mentions,
+ * followed topics and single channels, they apply only if the topic is not muted.
  */
 export function isNotified(status: NotificationFacts): boolean {
   const { flags, isDirect, topicPolicy, settings } = status;

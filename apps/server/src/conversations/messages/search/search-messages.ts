@@ -16,8 +16,8 @@ function matchOf(words: readonly string[]): string {
 }
 
 /**
- * Returns the FTS5 query that finds the messages that match all searches on SQLite. Its index yields them in the order of
- * ids, so that a statement can stop after a page. Returns `undefined` on PostgreSQL, and if a search has no words.
+ * Returns the FTS5 query for the messages that match all searches. SQLite's index yields matches in the order of ids,
+ * so a statement can stop after a page. Returns `undefined` on PostgreSQL, and if a search has no words.
  */
 export function orderedMatch(db: Kysely<ServerTables>, searches: readonly string[]): string | undefined {
   const words = searches.map(wordsOf);

@@ -31,7 +31,10 @@ import {
   readRecipientNames,
 } from './read-destination.js';
 
-/** In UTF-16 code units. Shorter texts are rendered first, because checking the destination takes longer. */
+/**
+ * Maximum length, in UTF-16 code units, of a text that is rendered before the destination is checked. For such a text,
+ * the check takes longer than the rendering.
+ */
 const shortText = 500;
 
 /** The destination that the sender requested. */
@@ -47,7 +50,8 @@ const readingClients = /zulip(electron|desktop|mobile|flutter|terminal)?|flutter
  * Publishes an event to all recipients. In the sender's queue `queue_id`, the event also has `local_id`. Errors:
  *
  * - STREAM_DOES_NOT_EXIST if the channel does not exist or the sender cannot see it
- * - STREAM_WILDCARD_MENTION_NOT_ALLOWED or TOPIC_WILDCARD_MENTION_NOT_ALLOWED if it would mention too many users
+ * - STREAM_WILDCARD_MENTION_NOT_ALLOWED or TOPIC_WILDCARD_MENTION_NOT_ALLOWED if the message would mention too many
+ *   users
  * - BAD_REQUEST for empty text, unknown recipients, and missing permissions in the organization, channel or group
  */
 export const sendMessage = operation({

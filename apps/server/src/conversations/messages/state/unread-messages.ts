@@ -10,7 +10,7 @@ import { topicKey } from '../message-store.js';
 import { readUserIds } from '../related-records.js';
 
 const ids = z.array(z.number().int());
-/** Maximum number of unread messages in the list, the newest ones first. */
+/** Maximum number of unread messages in the list. The newest messages take precedence. */
 const maximumUnread = 50_000;
 
 /** The `unread_msgs` field of the register response. Lists of ids are ascending. */

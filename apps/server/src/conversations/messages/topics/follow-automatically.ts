@@ -11,9 +11,7 @@ import { type VisibilityPolicy, visibilityPolicies } from './visibility-policies
 
 type FollowContext = Pick<ServerContext, 'clock' | 'publish'>;
 
-/**
- * When topics are followed or unmuted automatically, with the numeric values of the chat API. The value 4 means never.
- */
+/** Policies for following or unmuting topics automatically, with the numeric values of the chat API. 4 means never. */
 const automatically = { whereParticipated: 1, whereSent: 2, whereStarted: 3 } as const;
 
 const settingNames = [
@@ -26,7 +24,7 @@ const settingNames = [
 interface FollowFacts {
   readonly isMuted: boolean;
   readonly policy: VisibilityPolicy;
-  /** Here and in `unmutes`, a value of {@link automatically}, or 4. */
+  /** A value of {@link automatically}, or 4. The same applies to `unmutes`. */
   readonly follows: number;
   readonly unmutes: number;
   readonly followsMentions: boolean;

@@ -8,7 +8,7 @@ import { channelIdParameter } from '../../channels/channel-id-parameter.js';
 import { isReadable, readableChannels } from '../message-access.js';
 import { writeTopic } from '../message-form.js';
 
-/** Maximum number of topics in a response, the newest ones first. */
+/** Maximum number of topics in a response. The newest topics take precedence. */
 const maximumTopics = 10_000;
 
 /**

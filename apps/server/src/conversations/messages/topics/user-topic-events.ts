@@ -84,7 +84,7 @@ function readMutedRows(db: Kysely<ServerTables>, userIds: readonly UserId[]) {
           .on('subscriptions.is_active', '=', 1),
       )
       .select(['user_topics.user_id', 'channels.name', 'topic', 'updated_at'])
-      // Omits channels that the user can no longer read: the user must not see a name that they got later.
+      // Omits channels that the user can no longer read: the user must not see names that these channels get later.
       .where((is) =>
         is.or([
           is('channels.is_web_public', '=', 1),
