@@ -8,8 +8,8 @@ import { orderLinkifiers } from './linkifier-store.js';
 import { requireOrder } from './plan-linkifier.js';
 
 /**
- * `PATCH /api/v1/realm/linkifiers`: puts the linkifiers into the order of the given ids. If several linkifiers match the
- * same text, the first one applies. Notifies all users. Errors: UNAUTHORIZED_PRINCIPAL for actors who are not
+ * `PATCH /api/v1/realm/linkifiers`: puts the linkifiers into the order of the given ids. If several linkifiers match
+ * the same text, the first one applies. Notifies all users. Errors: UNAUTHORIZED_PRINCIPAL for actors who are not
  * administrators; BAD_REQUEST for a list that does not contain each id exactly once.
  */
 export const reorderLinkifiers = operation({

@@ -48,8 +48,8 @@ export function mayAddSubscribers(
 }
 
 /**
- * Returns whether a user may unsubscribe others from the channel. The user must be able to see the channel, but does not
- * need read access.
+ * Returns whether a user may unsubscribe others from the channel. The user must be able to see the channel, but does
+ * not need read access.
  */
 export function mayRemoveSubscribers(access: ChannelAccess): boolean {
   if (!seesChannel(access)) return false;

@@ -44,8 +44,8 @@ export function checkMentions(facts: MentionFacts): void {
 }
 
 /**
- * Reads whether the actor may use wildcard mentions, and which of the groups the actor may not mention. Runs at most two
- * statements.
+ * Reads whether the actor may use wildcard mentions, and which of the groups the actor may not mention. Runs at most
+ * two statements.
  */
 export async function readMentionRights(
   db: Kysely<ServerTables>,

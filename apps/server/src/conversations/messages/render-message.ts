@@ -6,8 +6,8 @@ import { renderContents } from './render-content.js';
 import { readNewContent } from './send/message-text.js';
 
 /**
- * `POST /api/v1/messages/render` (docs/chat-api.md#common-conventions): renders a text to HTML as if the user sent it as
- * a message.
+ * `POST /api/v1/messages/render` (docs/chat-api.md#common-conventions): renders a text to HTML as if the user sent it
+ * as a message.
  */
 export const renderMessage = operation({
   method: 'POST',

@@ -17,8 +17,8 @@ const policy = integerParameter
 
 /**
  * `POST /api/v1/user_topics`: sets the user's visibility policy for a topic: muted, unmuted, followed or none. Notifies
- * the user's own clients. Errors: BAD_REQUEST for an invalid topic, for channels that the user cannot see, and for a new
- * policy if the user already has the maximum number.
+ * the user's own clients. Errors: BAD_REQUEST for an invalid topic, for channels that the user cannot see, and for a
+ * new policy if the user already has the maximum number.
  */
 export const updateUserTopic = operation({
   method: 'POST',

@@ -18,8 +18,8 @@ export const textBytes = sql<number | null>`octet_length(prev_content) + octet_l
   + coalesce(octet_length(content_html_diff), 0)`;
 
 /**
- * Returns an SQL expression for the id of the first edit of a message's text. This edit contains the original text and is
- * never dropped from the history. `message` is the message's id.
+ * Returns an SQL expression for the id of the first edit of a message's text. This edit contains the original text and
+ * is never dropped from the history. `message` is the message's id.
  */
 export const originalEdit = (message: RawBuilder<unknown>) => sql<number | null>`(
   select min(first.id) from message_edits as first

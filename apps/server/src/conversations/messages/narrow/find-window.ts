@@ -165,8 +165,8 @@ interface Selection {
 }
 
 /**
- * Selects from `messages` and `copy`. Written as raw SQL, because building the query with Kysely would take a third of the
- * statement's time.
+ * Selects from `messages` and `copy`. Written as raw SQL, because building the query with Kysely would take a third of
+ * the statement's time.
  */
 async function select<Row>(
   db: Db,

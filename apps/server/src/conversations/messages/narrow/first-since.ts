@@ -2,9 +2,9 @@ import type { Kysely } from 'kysely';
 import type { ServerTables } from '../../../tables.js';
 
 /**
- * Returns the lowest id of the messages sent at or after `instant` (Unix milliseconds), or `undefined` if there are none.
- * Uses a binary search by id, because ids ascend with time. This takes a few dozen lookups and needs no index by time,
- * which would slow down sending.
+ * Returns the lowest id of the messages sent at or after `instant` (Unix milliseconds), or `undefined` if there are
+ * none. Uses a binary search by id, because ids ascend with time. This takes a few dozen lookups and needs no index by
+ * time, which would slow down sending.
  */
 export async function firstIdSince(db: Kysely<ServerTables>, instant: number): Promise<number | undefined> {
   const { newest } = await db

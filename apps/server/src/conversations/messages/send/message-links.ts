@@ -14,7 +14,8 @@ export type LinkedPlace =
   | { readonly kind: 'direct'; readonly userIds: readonly UserId[]; readonly senderId: UserId };
 
 /**
- * Builds the two links to a message in the response to its sender. They open the message only for users who may read it.
+ * Builds the two links to a message in the response to its sender. They open the message only for users who may read
+ * it.
  */
 export function writeMessageLinks(
   id: MessageId,
