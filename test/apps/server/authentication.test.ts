@@ -48,8 +48,8 @@ eachBackend((backend) => {
     return { status: answer.status, body: answer.body, statements, compared, hashed };
   }
 
-  describe('a refused sign-in', () => {
-    it('costs the same work and gets the same answer for a known, an unknown and a deactivated address', async () => {
+  describe('an authentication failure', () => {
+    it('costs the same work and gets the same response for a known, an unknown and a deactivated address', async () => {
       const bob = await test.addAccount('bob@example.com');
       await deactivateByAddress(test.server.database, () => test.now, bob.email);
       const known = await workFor(ada.email, 'f'.repeat(64));
@@ -64,14 +64,14 @@ eachBackend((backend) => {
       expect(await workFor(bob.email, bob.apiKey)).toEqual(known);
     });
 
-    it('has another user’s key, part of the right key, or its hash', async () => {
+    it('results from another user’s key, a part of the right key, and the hash of the right key', async () => {
       const bob = await test.addAccount('bob@example.com');
       const hash = crypto.createHash('sha256').update(ada.apiKey).digest('hex');
       for (const key of [bob.apiKey, ada.apiKey.slice(0, 16), hash, `${ada.apiKey} `]) {
         expect((await ask(ada.email, key)).status).toBe(401);
       }
       expect((await ask('nobody@example.com', ada.apiKey)).status).toBe(401);
-      // The source contains the preimage of the hash that the server compares for unknown users.
+      // The server's source code contains this preimage of the hash that it compares for unknown users.
       const nobodys = 'the hash that is compared with when there is no such name';
       expect((await ask('nobody@example.com', nobodys)).status).toBe(401);
       expect((await ask('ADA@example.com', ada.apiKey)).status).toBe(200);

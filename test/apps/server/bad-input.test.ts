@@ -28,8 +28,8 @@ async function sendRaw(payload: string, headers: Record<string, string> = {}): P
   return test.send({ method: 'POST', url: path, headers: all, payload });
 }
 
-describe('a registration is refused, and nothing changes,', () => {
-  it.each(Object.keys(good()))('when %s is missing', async (name) => {
+describe('a push registration', () => {
+  it.each(Object.keys(good()))('is refused without side effects when %s is missing', async (name) => {
     const { [name]: _, ...fields } = good();
     const { status, body } = await test.register(ada, fields);
     expect([status, body]).toEqual([
@@ -68,13 +68,13 @@ describe('a registration is refused, and nothing changes,', () => {
     ['encrypted_push_registration', base64Of(100).replaceAll('=', '')],
     ['encrypted_push_registration', base64Of(100).replaceAll('B', '_')],
     ['encrypted_push_registration', base64Of((maximumEncryptedPushRegistrationCharacters / 4) * 3 + 1)],
-  ])('when %s is %j', async (name, value) => {
+  ])('is refused without side effects when %s is %j', async (name, value) => {
     const { status, body } = await test.register(ada, { ...good(), [name]: value });
     expect([status, body.code]).toEqual([400, 'BAD_REQUEST']);
     expect(body.msg).toContain(`Invalid ${name}: `);
   });
 
-  it('when a parameter is repeated', async () => {
+  it('is refused without side effects when a parameter is repeated', async () => {
     const parameters = new URLSearchParams(good());
     parameters.append('token_kind', 'apns');
     const { status, body } = await sendRaw(parameters.toString());
@@ -85,12 +85,12 @@ describe('a registration is refused, and nothing changes,', () => {
     ]);
   });
 
-  it('when the body is larger than 128 KiB', async () => {
+  it('is refused without side effects when the body is larger than 128 KiB', async () => {
     const { status, body } = await sendRaw(`padding=${'x'.repeat(128 * 1024)}`);
     expect([status, body.code]).toEqual([413, 'PAYLOAD_TOO_LARGE']);
   });
 
-  it('when the body is valid or invalid JSON, or of an unknown type', async () => {
+  it('is refused without side effects when the body is JSON or of an unknown type', async () => {
     for (const [type, payload] of [
       ['application/json', JSON.stringify(good())],
       ['application/json', '{"token_kind":'],
@@ -101,7 +101,7 @@ describe('a registration is refused, and nothing changes,', () => {
     }
   });
 
-  it('when the request has no credentials', async () => {
+  it('is refused without side effects when the request has no credentials', async () => {
     const answer = await test.ask(undefined, 'POST', 'mobile_push/register', good());
     expect([answer.status, answer.body.code]).toEqual([401, 'UNAUTHORIZED']);
     expect(answer.headers['www-authenticate']).toBe('Basic realm="zulip"');
@@ -112,12 +112,15 @@ describe('a registration is refused, and nothing changes,', () => {
     ['Basic %%%', 401, 'UNAUTHORIZED'],
     ['Basic YWRh', 401, 'UNAUTHORIZED'],
     ['Bearer YWRhOmtleQ==', 400, 'BAD_REQUEST'],
-  ])('when the Authorization header is %s', async (authorization, status, code) => {
-    const answer = await sendRaw(new URLSearchParams(good()).toString(), { authorization });
-    expect([answer.status, answer.body.code]).toEqual([status, code]);
-  });
+  ])(
+    'is refused without side effects when the Authorization header is %s',
+    async (authorization, status, code) => {
+      const answer = await sendRaw(new URLSearchParams(good()).toString(), { authorization });
+      expect([answer.status, answer.body.code]).toEqual([status, code]);
+    },
+  );
 
-  it('when the API key is wrong, with the same message as for an unknown address', async () => {
+  it('is refused when the API key is wrong, with the same message as for an unknown address', async () => {
     const answers = [];
     for (const [email, key] of [
       ['ada@example.com', bot.apiKey],
@@ -135,7 +138,7 @@ describe('a registration is refused, and nothing changes,', () => {
     }
   });
 
-  it('when the client is a bot, before any other check', async () => {
+  it('is refused for a bot before any other check', async () => {
     const { status, body } = await test.register(bot, {});
     expect([status, body.code, body.msg]).toEqual([
       400,
@@ -145,7 +148,7 @@ describe('a registration is refused, and nothing changes,', () => {
     expect((await test.ask(bot, 'POST', 'mobile_push/e2ee/test_notification')).body.msg).toBe(body.msg);
   });
 
-  it('when the method is wrong', async () => {
+  it('is refused without side effects when the method is wrong', async () => {
     const answer = await test.ask(ada, 'GET', 'mobile_push/register', good());
     expect([answer.status, answer.body.code]).toEqual([405, 'METHOD_NOT_ALLOWED']);
   });

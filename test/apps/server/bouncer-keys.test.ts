@@ -9,7 +9,7 @@ beforeEach(async () => {
 });
 afterEach(() => test.close());
 
-// Only phones parse the list. The server must pass on its bytes unchanged, including white space and padding.
+// Only phones parse the list. The server must pass its bytes on unchanged, including white space and padding.
 function listed(name: string): { fields: Record<string, string>; reaction: RelayReaction } {
   const fields = {
     key_list: Buffer.from(`{"version": 1 , "name":"${name}"}\n`).toString('base64'),
@@ -34,7 +34,7 @@ describe('the relay’s key list', () => {
     expect(request?.headers.authorization).toBeUndefined();
   });
 
-  it('gets a 304 when the client has it already, and the full list once it has changed', async () => {
+  it('gets a 304 response if the client already has it, and a full response after it has changed', async () => {
     test.relay.otherwise(listed('a').reaction);
     const etag = String((await get()).headers.etag);
     for (const names of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
@@ -51,7 +51,7 @@ describe('the relay’s key list', () => {
     expect([fresh.status, fresh.body.key_list]).toEqual([200, listed('b').fields.key_list]);
   });
 
-  it('is fetched from the relay once in five seconds, even when many phones ask at once', async () => {
+  it('is fetched from the relay at most once in five seconds, even if many phones request it concurrently', async () => {
     test.relay.otherwise(listed('a').reaction);
     await Promise.all(Array.from({ length: 20 }, () => get()));
     test.now += 4999;
@@ -65,7 +65,7 @@ describe('the relay’s key list', () => {
     expect(test.relay.requests).toHaveLength(3);
   });
 
-  it('stays the last valid one while the relay fails', async () => {
+  it('is served from the last valid response while the relay fails', async () => {
     const { fields, reaction } = listed('a');
     test.relay.next(reaction);
     await get();
@@ -87,7 +87,7 @@ describe('the relay’s key list', () => {
       'ADMIN_ACTION_REQUIRED',
     ],
     [refused(404, 'NOT_FOUND'), 404, 'NOT_FOUND'],
-  ])('without a cached list, the relay’s answer %j becomes %i %s', async (reaction, status, code) => {
+  ])('without a cached list, the relay’s response %j becomes %i %s', async (reaction, status, code) => {
     test.relay.otherwise(reaction);
     const answer = await get();
     expect([answer.status, answer.body.code]).toEqual([status, code]);

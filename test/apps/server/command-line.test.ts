@@ -21,7 +21,7 @@ function account(added: Record<string, unknown>): Account {
 const statusOf = async (who: Account) => (await test.ask(who, 'POST', 'register')).status;
 
 describe('users add', () => {
-  it('adds a user while the server runs, and the printed key works at once', async () => {
+  it('adds a user while the server runs, and the printed key works immediately', async () => {
     const added = await runJson('users add --email Ada@Example.com --name Ada --role owner');
     expect(added).toEqual({
       user_id: expect.any(Number),
@@ -46,7 +46,7 @@ describe('users add', () => {
     expect((await runJson(`users add --email a@example.com --role ${role}`)).role).toBe(number);
   });
 
-  it('adds bots, which belong to a user', async () => {
+  it('adds bots that belong to a user', async () => {
     const owner = await runJson('users add --email ada@example.com');
     const bot = await runJson('users add --email bot@example.com --bot --owner ada@example.com');
     expect(bot).toMatchObject({ is_bot: true, bot_owner_id: owner.user_id, role: 400 });
@@ -136,7 +136,7 @@ describe('users set-password', () => {
     expect((await signIn('ada@example.com', typed)).status).not.toBe(200);
   });
 
-  it('refuses unknown users and bots, and takes no password as an argument', async () => {
+  it('refuses unknown users and bots, and does not accept a password as an argument', async () => {
     await runJson('users add --email bot@example.com --bot');
     const bot = await run('users set-password bot@example.com', undefined, 'eight or more');
     expect([bot.code, bot.said]).toEqual([1, expect.stringContaining('is a bot')]);
@@ -168,7 +168,7 @@ describe('users rotate-key, deactivate and reactivate', () => {
     }
   });
 
-  it('a new key replaces the old one and removes all devices, even one that is being forwarded', async () => {
+  it('a new key replaces the old key and removes all devices, even during the forwarding of a registration', async () => {
     const old = await runJson('users add --email ada@example.com');
     test.relay.next(registered(1), { status: 503 });
     test.relay.otherwise(registered(2));
@@ -256,7 +256,7 @@ describe('realm show', () => {
 });
 
 describe('push status', () => {
-  it('reports that no relay is configured, and what to set', async () => {
+  it('reports that no relay is configured, and which variables to set', async () => {
     const { code, printed } = await run('push status --json');
     expect([code, JSON.parse(printed)[0]]).toMatchObject([1, { check: 'configuration', ok: false }]);
     expect((await run('push status')).printed).toContain('SERVER_RELAY_URL');

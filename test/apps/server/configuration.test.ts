@@ -169,7 +169,7 @@ describe('the server’s environment', () => {
     }
   });
 
-  it('is refused with every problem at once', () => {
+  it('is refused with a list of all problems', () => {
     const problems = problemsOf({
       SERVER_PORT: '99999',
       SERVER_LOG_LEVEL: 'loud',
@@ -198,7 +198,7 @@ describe('the server’s environment', () => {
   it('is refused when one user may have more requests in flight than all users together', () => {
     const inFlight = { SERVER_MAXIMUM_REQUESTS_IN_FLIGHT: '99' };
     const problem = expect.stringMatching(/^SERVER_MAXIMUM_REQUESTS_PER_USER is more .*REQUESTS_IN_FLIGHT/);
-    // Too low, because SERVER_MAXIMUM_REQUESTS_PER_USER is 100 by default.
+    // 99 is too low: SERVER_MAXIMUM_REQUESTS_PER_USER is 100 by default.
     expect(problemsOf(inFlight)).toEqual([problem]);
     expect(problemsOf({ ...inFlight, SERVER_MAXIMUM_REQUESTS_PER_USER: '100' })).toEqual([problem]);
     expect(problemsOf({ ...inFlight, SERVER_MAXIMUM_REQUESTS_PER_USER: '99' })).toEqual([]);
@@ -222,7 +222,7 @@ describe('the address of the relay', () => {
   });
 
   it.each(['http://push.example.com', 'http://10.0.0.7:8320', 'http://localhost.example.com'])(
-    'is refused for plain http to another machine, such as %s, unless allowed',
+    'must not be plain http to another machine, such as %s, unless this is allowed',
     (url) => {
       const problem = /^SERVER_RELAY_URL is .*plain http to another machine.*SERVER_RELAY_PLAIN_HTTP=on/;
       expect(problemsOf(relayAt(url))).toEqual([expect.stringMatching(problem)]);
@@ -235,7 +235,7 @@ describe('the address of the relay', () => {
     (url) => expect(problemsOf(relayAt(url))).toEqual([]),
   );
 
-  it('takes only on and off for the option that allows plain http', () => {
+  it('is used with plain http only if the option for plain http is on, and other values than on and off are refused', () => {
     expect(problemsOf({ SERVER_RELAY_PLAIN_HTTP: 'yes' })).toEqual([
       expect.stringContaining('SERVER_RELAY_PLAIN_HTTP is "yes"'),
     ]);
@@ -270,7 +270,7 @@ describe('starting the server', () => {
     expect(memoryLog.lines().filter(({ level }) => level === 'warn' || level === 40)).toEqual(warnings);
   });
 
-  it('serves requests and health on its port, and metrics on theirs if enabled', async () => {
+  it('serves requests and health checks on its port, and metrics on a separate port if enabled', async () => {
     const server = await start({ SERVER_METRICS_PORT: '0' });
     const ready = await fetch(`${server.url}/health/ready`);
     const checks = { database: 'ok', files: 'ok' };
@@ -285,7 +285,7 @@ describe('starting the server', () => {
     await server.close();
   });
 
-  it('fails when other users can read the key file, or it is missing', async () => {
+  it('fails if the key file is missing or readable by other users', async () => {
     const keyFile = join(folder, 'key');
     const relay = { SERVER_RELAY_URL: 'http://127.0.0.1:1', SERVER_RELAY_SERVER_ID: serverId };
     const environment = { ...relay, SERVER_RELAY_SERVER_KEY_FILE: keyFile };

@@ -9,12 +9,14 @@ afterEach(async () => {
   for (const close of closers.splice(0).reverse()) await close();
 });
 
-/** Attempts within a few seconds, because the server polls for jobs and resends signals every second. */
+/**
+ * Number of attempts to wait for. This takes a few seconds: the server polls for jobs and resends signals every second.
+ */
 const manyTries = 6;
 
 describe('while the database is unreachable', () => {
   eachPostgres((backend) => {
-    it('a server logs a database outage once, however long jobs and signals wait, and the recovery once', async () => {
+    it('a server logs the outage once and the recovery once, however long jobs and signals wait', async () => {
       const url = new URL(await backend.freshUrl());
       const proxy = new CuttableProxy({ host: url.hostname, port: Number(url.port || 5432) });
       await proxy.open();

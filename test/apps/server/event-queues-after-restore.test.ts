@@ -71,7 +71,7 @@ eachBackend((backend) => {
   }
 
   describe('an event queue after a database restore', () => {
-    it('ends for a client that is ahead of it, even if new events arrive before the client polls', async () => {
+    it('ends for a client that is ahead of the queue, even if new events arrive before the client polls', async () => {
       const queue = await newQueue();
       await makeEvents(1);
       const restore = await backUp();
@@ -83,7 +83,7 @@ eachBackend((backend) => {
       expect(await poll(queue, 2, false)).toEqual(ended);
     });
 
-    it('ends for a client that polls before any other event', async () => {
+    it('ends for a client that polls before there is any other event', async () => {
       const queue = await newQueue();
       const restore = await backUp();
       await makeEvents(1);
@@ -104,7 +104,7 @@ eachBackend((backend) => {
       expect(await poll(queue, 0)).toEqual(ended);
     });
 
-    it('continues without gaps for a client that is not ahead of it', async () => {
+    it('continues without gaps for a client that is not ahead of the queue', async () => {
       const queue = await newQueue();
       await makeEvents(2);
       expect(idsOf(await poll(queue, -1))).toEqual([0, 1]);
@@ -151,7 +151,7 @@ eachBackend((backend) => {
       },
     );
 
-    it('continues for a client that is answered without waiting', async () => {
+    it('continues for a client that gets a response without waiting', async () => {
       const queue = await newQueue();
       await noteServerStart(test.server.database);
       await makeEvents(1);

@@ -39,7 +39,7 @@ eachBackend((backend) => {
   });
 
   describe('registering an event queue', () => {
-    it('answers what a client must know of the organization', async () => {
+    it('returns what a client must know about the organization', async () => {
       await makeEvent('5');
       const { status, body } = await test.ask(ada, 'POST', 'register');
       expect(status).toBe(200);
@@ -63,7 +63,7 @@ eachBackend((backend) => {
       });
     });
 
-    it('returns the state of the fetched types only, by default those of the queue', async () => {
+    it('returns only the state of the requested types, by default the types of the queue', async () => {
       const tell = async (fields: Record<string, string>) =>
         Object.keys((await test.ask(ada, 'POST', 'register', fields)).body);
       const always = ['queue_id', 'zulip_feature_level', 'user_id', 'event_queue_longpoll_timeout_seconds'];
@@ -79,7 +79,7 @@ eachBackend((backend) => {
       expect(none.sort()).toEqual([...always, ...versions, 'last_event_id', 'msg', 'result'].sort());
     });
 
-    it('evicts the least recently used queue when a user has fifty', async () => {
+    it('evicts the least recently used queue of a user who already has fifty', async () => {
       const first = await newQueue();
       test.now += 1;
       const second = await newQueue();
@@ -120,7 +120,7 @@ eachBackend((backend) => {
       expect([tooOld.status, tooOld.body.code]).toEqual([400, 'BAD_REQUEST']);
     });
 
-    it('is answered to other users as if it did not exist', async () => {
+    it('is reported to other users as if it did not exist', async () => {
       const bob = await test.addAccount('bob@example.com');
       const [hers, his] = [await newQueue(), await newQueue(bob)];
       await makeEvent('1');
@@ -142,7 +142,7 @@ eachBackend((backend) => {
       expect(accountIds(await poll(hers, -1))).toEqual(['1']);
     });
 
-    it('can be deleted once', async () => {
+    it('can be deleted only once', async () => {
       const queue = await newQueue();
       const deleted = await test.ask(ada, 'DELETE', 'events', { queue_id: queue });
       expect([deleted.status, deleted.body]).toEqual([200, { result: 'success', msg: '' }]);
@@ -154,7 +154,7 @@ eachBackend((backend) => {
       expect((await poll(queue, -1)).body.code).toBe('BAD_EVENT_QUEUE_ID');
     });
 
-    it('requires its id and the last event id', async () => {
+    it('requires its id, and also the last event id for a poll', async () => {
       const missing = await test.ask(ada, 'GET', 'events', { dont_block: 'true' });
       expect([missing.status, missing.body.code, missing.body.var_name]).toEqual([
         400,
@@ -175,7 +175,7 @@ eachBackend((backend) => {
       expect(accountIds(await poll(queue, -1))).toEqual(['1', '2']);
     });
 
-    it('expires ten minutes after its last request, and stays while a client polls it', async () => {
+    it('expires ten minutes after its last request, and stays alive while a client polls it', async () => {
       const [used, idle] = [await newQueue(), await newQueue()];
       for (let minutes = 0; minutes < 12; minutes += 3) {
         test.now += 3 * 60_000;
@@ -188,7 +188,7 @@ eachBackend((backend) => {
       expect(accountIds(await poll(used, -1))).toEqual(['1']);
     });
 
-    it('is evicted when it holds a thousand pending events', async () => {
+    it('is evicted when it has a thousand pending events', async () => {
       const queue = await newQueue();
       await test.server.database.db
         .updateTable('event_queues')

@@ -27,7 +27,7 @@ async function requestsInFlight(): Promise<number> {
 }
 
 describe('a user with many polls', () => {
-  it('has one poll per queue at a time: a newer poll ends the older one', async () => {
+  it('has one poll per queue at a time: a newer poll ends the older poll', async () => {
     const queue = await newQueue(ada);
     const polls = Array.from({ length: 50 }, () => poll(ada, queue));
     const answers = await Promise.all(polls.slice(0, -1));
@@ -61,7 +61,7 @@ describe('a user with many polls', () => {
     for (const answer of await Promise.all(polls)) expect(answer.body.events).toEqual([]);
   });
 
-  it('can still read a queue without waiting while a poll waits on it', async () => {
+  it('can still read a queue without waiting while a poll waits on the queue', async () => {
     const queue = await newQueue(ada);
     const waiting = poll(ada, queue);
     await expect.poll(requestsInFlight).toBe(1);

@@ -28,7 +28,7 @@ function expectLimited({ status, body, headers }: Answer, seconds: number): void
 
 eachBackend((backend) => {
   describe('the registrations of one user', () => {
-    it('can use the hourly limit at once, then refill one at a time, across a restart', async () => {
+    it('can use the hourly limit immediately and are then refilled one at a time, even across a restart', async () => {
       const test = await start(await backend.freshUrl(), 3);
       const ada = await test.addAccount('ada@example.com');
       const bob = await test.addAccount('bob@example.com');
@@ -50,7 +50,7 @@ eachBackend((backend) => {
       expectLimited(await register('8'), 1200);
     });
 
-    it('do not count if they change nothing; retrying a failed one counts', async () => {
+    it('count only if they change something or retry a failed registration', async () => {
       const test = await start(await backend.freshUrl(), 2);
       const ada = await test.addAccount('ada@example.com');
       const phone = testPhone('1');

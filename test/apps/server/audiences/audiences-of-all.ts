@@ -94,7 +94,7 @@ interface Edited {
   readonly losing: ReadonlySet<UserId>;
 }
 
-/** The audience of an edit, with the flags of each copy after it. */
+/** The audience of an edit, with the flags of each user's copy after the edit. */
 export async function updatedFor(db: Db, { origin, target, messageId, losing: gone }: Edited) {
   const rows = await db
     .selectFrom('user_messages')
@@ -118,7 +118,7 @@ export async function updatedFor(db: Db, { origin, target, messageId, losing: go
   return flagsOf;
 }
 
-/** The users who can see a user, if guests see only users with a common channel or conversation. */
+/** The users who can see a user. Guests see only users with whom they share a channel or conversation. */
 export async function seeingAcquainted(
   db: Db,
   user: { readonly id: UserId; readonly isBot: boolean },

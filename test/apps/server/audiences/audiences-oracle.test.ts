@@ -50,8 +50,8 @@ eachBackend((backend) => {
   const among = (ids: readonly UserId[], some: readonly QueueOwner[]) =>
     ids.filter((id) => some.some((each) => each.id === id)).sort((a, b) => a - b);
 
-  describe('the audience among some users is that subset of the audience among all users', () => {
-    it('of users who see and who read a channel', () =>
+  describe('the audience within a subset of users', () => {
+    it('matches the oracle for users who see and users who read a channel', () =>
       inOrganisations(async (_, some, channels) => {
         const { db } = database;
         const audienceOf = await readAudiences(
@@ -67,7 +67,7 @@ eachBackend((backend) => {
         }
       }));
 
-    it('before a change, from the values of permissions instead of their groups', () =>
+    it('matches the oracle for the state before a change, given as permission values', () =>
       inOrganisations(async (_, some, channels) => {
         const { db } = database;
         for (const channel of channels) {
@@ -77,7 +77,7 @@ eachBackend((backend) => {
         }
       }));
 
-    it('of edits and of moves between channels', () =>
+    it('matches the oracle for edits and for moves between channels', () =>
       inOrganisations(async ({ messageIds }, some, channels) => {
         const { db } = database;
         for (const [index, origin] of channels.entries()) {
@@ -111,7 +111,7 @@ eachBackend((backend) => {
         }
       }));
 
-    it('of users who see a user, where guests see only acquaintances', () =>
+    it('matches the oracle for users who see a user, where guests see only acquaintances', () =>
       inOrganisations(async ({ users }, some) => {
         const { db } = database;
         const members = await db

@@ -5,7 +5,7 @@ import { askWith, type Fields, type Method, WatchedQueues } from './watched-queu
 
 const kinds = ['owner', 'administrator', 'moderator', 'member', 'guest'] as const;
 /**
- * A day of random operations in an organization on a separate server: channels of every kind, guests, nested groups,
+ * A day of random operations in an organization on its own server: channels of every kind, guests, nested groups,
  * moves, edits, deletions and deactivations. Records which queues get which events.
  */
 export class DayOfOperations {
@@ -197,7 +197,7 @@ export class DayOfOperations {
     return this.#withChannel((id) => this.#ask(this.#actor(), 'PATCH', `streams/${id}`, change()));
   }
 
-  /** Returns a new name for a channel. Afterwards, only names of existing channels are used. */
+  /** Returns a new name for a channel. Later operations may use this name for the channel. */
   #rename(): string {
     const name = this.#newName('renamed');
     this.#channels.push(name);

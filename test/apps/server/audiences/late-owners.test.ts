@@ -30,7 +30,7 @@ eachPostgres((postgres) => {
     return { asked, change, readEvents: () => read() };
   };
 
-  it('a queue that is registered between a change and its commit gets the event once', async () => {
+  it('a queue that is registered between a change and its commit gets the event exactly once', async () => {
     await organisation.watch('owner', { event_types: '["stream"]' });
     const { asked, change, readEvents } = changing();
     await organisation.server.server.database.writeSingle(change);
@@ -38,7 +38,7 @@ eachPostgres((postgres) => {
     expect(await readEvents()).toEqual([{ type: 'stream' }]);
   });
 
-  it('writes that share a commit run again one by one, and the queue gets the event once', async () => {
+  it('writes that share a commit are retried one by one, and the queue gets the event exactly once', async () => {
     const { database } = organisation.server.server;
     await database.db.deleteFrom('event_queues').execute();
     await organisation.watch('owner', { event_types: '["stream"]' });

@@ -50,7 +50,7 @@ export class WatchedQueues {
     return this.#queues.length;
   }
 
-  /** One line for each queue that has new events or has ended. */
+  /** Reads the queues. Returns one line for each queue that has new events or has ended. */
   async read(): Promise<string[]> {
     const lines: string[] = [];
     for (const queue of this.#queues.filter((each) => !this.#ended.has(each))) {

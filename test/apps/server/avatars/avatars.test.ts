@@ -95,7 +95,7 @@ eachBackend((backend) => {
       expect(stored()).toHaveLength(count);
     });
 
-    it('is the last one of several concurrent uploads', async () => {
+    it('comes from the last of several concurrent uploads', async () => {
       const answers = await Promise.all([1, 2, 3].map(() => sendPicture(organisation, 'moderator', png)));
       const urls = answers.map(({ body }) => String(body.avatar_url));
       const served = await Promise.all(urls.map(async (url) => (await load(url)).statusCode));
@@ -121,7 +121,7 @@ eachBackend((backend) => {
       expect(stored()).toHaveLength(count - 1);
     });
 
-    it('is not an attachment: its owner cannot list it or delete it as one', async () => {
+    it('is not an attachment that its owner can list or delete', async () => {
       const url = await give('bot');
       const { attachments } = await organisation.do('bot', 'GET', 'attachments');
       expect(attachments).toEqual([]);
@@ -141,7 +141,7 @@ eachBackend((backend) => {
       expect(headers['content-length']).toBe(told['content-length']);
     });
 
-    it('is not served under an unknown URL, and neither is an uploaded file', async () => {
+    it('is not served under an unknown URL, and its URL prefix serves no uploaded files', async () => {
       const { headers, payload } = fileForm(gif);
       const { authorization } = organisation.accounts.member;
       const { body } = await organisation.server.send({
@@ -157,13 +157,13 @@ eachBackend((backend) => {
     });
   });
 
-  describe('a refused upload keeps the previous avatar', () => {
+  describe('uploading an avatar', () => {
     it.each([
-      ['a page', { content: '<script>alert(1)</script>' }],
+      ['an HTML page', { content: '<script>alert(1)</script>' }],
       ['an SVG', { type: 'image/svg+xml', content: '<svg xmlns="http://www.w3.org/2000/svg"/>' }],
-      ['sound in the container of WebP', { content: 'RIFF0000WAVEfmt ' }],
-      ['no bytes', { content: '' }],
-    ])('%s', async (_what, file) => {
+      ['sound in a WebP container', { content: 'RIFF0000WAVEfmt ' }],
+      ['an empty file', { content: '' }],
+    ])('refuses %s and keeps the previous avatar', async (_what, file) => {
       const url = await give('owner');
       const { status, body } = await sendPicture(organisation, 'owner', { ...png, ...file });
       expect([status, body.code, body.msg]).toEqual([
@@ -174,7 +174,7 @@ eachBackend((backend) => {
       expect((await shown('owner')).avatar_url).toBe(url);
     });
 
-    it('more than 5 MiB', async () => {
+    it('refuses a file of more than 5 MiB and keeps the previous avatar', async () => {
       const url = await give('owner');
       const content = png.content + 'x'.repeat(5 * 1024 * 1024);
       const { status, body } = await sendPicture(organisation, 'owner', { ...png, content });
@@ -185,7 +185,7 @@ eachBackend((backend) => {
       expect((await shown('owner')).avatar_url).toBe(url);
     });
 
-    it('no file, and several', async () => {
+    it('refuses a form without a file and a form with several files', async () => {
       const before = await give('owner');
       const { authorization } = organisation.accounts.owner;
       const url = '/api/v1/users/me/avatar';
@@ -199,7 +199,7 @@ eachBackend((backend) => {
 
   describe('an organization with a small upload quota', () => {
     const small = sharedOrganisation(backend, { uploads: { quotaBytes: 100 } });
-    it('counts current avatars toward the quota, but not replaced ones', async () => {
+    it('counts current avatars toward the quota, but not replaced avatars', async () => {
       for (let round = 0; round < 4; round++) {
         const { status } = await sendPicture(small, 'member', {
           ...png,

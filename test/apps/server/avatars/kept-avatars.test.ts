@@ -35,14 +35,14 @@ eachBackend((backend) => {
       return removeUnclaimedUploads(context, new AbortController().signal);
     }
 
-    it('is kept while the user has it, although no message refers to it', async () => {
+    it('is kept while the user has it, although no message refers to the file', async () => {
       const url = await givePicture(organisation, 'member');
       organisation.server.now += 1000 * day;
       expect(await cleanUp()).toBe(0);
       expect((await load(url)).statusCode).toBe(200);
     });
 
-    it('is hidden at once when its bytes cannot be deleted yet, and is deleted within two days', async () => {
+    it('is hidden immediately if its bytes cannot be deleted yet, and is deleted within two days', async () => {
       const url = await givePicture(organisation, 'member');
       const place = placeOf(url);
       rmSync(place);

@@ -8,11 +8,11 @@ eachPostgres((postgres) => {
   const organisation = sharedOrganisation(postgres);
 
   it.each([
-    ['a channel that there is', {}, 0],
+    ['an existing channel', {}, 0],
     ['a new private channel', { invite_only: true }, 0],
     ['a new public channel', {}, 1],
   ])(
-    'a user who joins %s (%o) waits %i times for the lock of the announcement channel',
+    'a request to join %s (%o) waits %i times for the lock of the announcement channel',
     async (...[what, fields, waits]) => {
       const place = await addChannel(organisation, { members: ['owner'], name: organisation.newName() });
       await organisation.do('owner', 'PATCH', 'realm', { new_stream_announcements_stream_id: place.id });

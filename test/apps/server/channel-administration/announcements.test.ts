@@ -48,7 +48,7 @@ eachBackend((backend) => {
       expect(more).toEqual([]);
     });
 
-    it('is announced together with other new channels of the request, but not with existing ones', async () => {
+    it('is announced together with other new channels of the request, but existing channels are not', async () => {
       await set({ new_stream_announcements_stream_id: place.id });
       const [old, one, other] = [organisation.newName(), organisation.newName(), organisation.newName()];
       await make([old], {});
@@ -61,7 +61,7 @@ eachBackend((backend) => {
       expect(more).toEqual([]);
     });
 
-    it('is announced in the empty topic if the announcement channel allows no other', async () => {
+    it('is announced in the empty topic if the announcement channel allows no other topic', async () => {
       place = await addChannel(organisation, { members: ['owner'], topicsPolicy: 'empty_topic_only' });
       await set({ new_stream_announcements_stream_id: place.id });
       await make([organisation.newName()]);
@@ -81,7 +81,7 @@ eachBackend((backend) => {
     expect(await posted()).toEqual([]);
   });
 
-  it('a user who joins by invitation is announced, but not subscribed to the announcement channel', async () => {
+  it('a user who joins by invitation is announced, but is not subscribed to the announcement channel', async () => {
     await set({ signup_announcements_stream_id: place.id });
     const { invite_link: link } = await organisation.do('owner', 'POST', 'invites/multiuse');
     const payload = { full_name: 'Grace Newcomer', email: 'grace@example.com', password: 'correct horse' };
@@ -104,7 +104,7 @@ eachBackend((backend) => {
   });
 
   describe.each(settings)('%s', (name) => {
-    it('must be an existing channel that is not archived', async () => {
+    it('must be the id of an existing channel that is not archived', async () => {
       const gone = await addChannel(organisation, { isArchived: true });
       for (const id of [999_999, gone.id]) {
         const { status, body } = await organisation.ask('owner', 'PATCH', 'realm', { [name]: id });

@@ -49,7 +49,7 @@ eachBackend((backend) => {
       .orderBy('user_id')
       .execute();
   /**
-   * Runs the first batch. Returns the unread copies left for the next job, and the user ID after which that job
+   * Runs the first batch. Returns the unread copies left for the next job, and the user id after which that job
    * continues.
    */
   const step = (most?: { readonly users: number; readonly copies: number }) =>
@@ -67,7 +67,7 @@ eachBackend((backend) => {
     });
 
   describe('an archived channel', () => {
-    it('is marked as read for all subscribers, whose clients get an event, and other channels are not', async () => {
+    it('is marked as read for all subscribers, and their clients get an event about this channel only', async () => {
       const other = new ChannelUnderTest(organisation);
       await other.make('owner');
       await other.add('member');
@@ -97,10 +97,10 @@ eachBackend((backend) => {
     });
 
     it.each([
-      ['as many copies', { users: 3, copies: 3 }, 1, () => organisation.id('second') - 1],
-      ['copies of as many users', { users: 2, copies: 10 }, 2, () => organisation.id('member')],
+      ['a limited number of copies', { users: 3, copies: 3 }, 1, () => organisation.id('second') - 1],
+      ['a limited number of users', { users: 2, copies: 10 }, 2, () => organisation.id('member')],
     ])(
-      'is marked as read in batches of %s until done, and each batch continues where the last one ended',
+      'is marked as read in batches with %s, each starting where the last batch ended',
       async (_, most, left, after) => {
         await sendTo(channel.id);
         await sendTo(channel.id);
@@ -122,7 +122,7 @@ eachBackend((backend) => {
       expect(await unreadOf('member')).toEqual([id]);
     });
 
-    it('gets notices that are already marked as read', async () => {
+    it('gets notices that are marked as read from the start', async () => {
       await organisation.do('owner', 'PATCH', 'realm', { send_channel_events_messages: true });
       await archive();
       await organisation.server.settle();

@@ -11,7 +11,7 @@ eachBackend((backend) => {
   });
 
   describe('archiving', () => {
-    it('keeps the channel, and is undone by is_archived, which cannot archive', async () => {
+    it('keeps the channel and can be undone with is_archived, which cannot archive a channel', async () => {
       await channel.make();
       await channel.refuses('member', { is_archived: false }, 'Channel is not currently deactivated');
       await channel.refuses(

@@ -23,7 +23,7 @@ eachBackend((backend) => {
   });
 
   describe('clients that can see a channel', () => {
-    it('get an event for each changed property, under the name that they know', async () => {
+    it('get an event with the channel’s previous name for each changed property', async () => {
       await channel.make();
       const [second, guest] = [await watch('second'), await watch('guest')];
       const renamed = organisation.newName();
@@ -54,7 +54,7 @@ eachBackend((backend) => {
       expect(await second()).toEqual([]);
     });
 
-    it('also get legacy posting-policy events when that policy changes', async () => {
+    it('also get legacy events when the posting policy changes', async () => {
       await channel.make();
       const second = await watch('second');
       const [admins, owners] = [
@@ -140,7 +140,7 @@ eachBackend((backend) => {
     },
   );
 
-  it('archiving is an update for clients that support archived channels, and a delete and a create for others', async () => {
+  it('archiving is an update for clients that support archived channels, and a deletion for other clients', async () => {
     await channel.make();
     const plain = await watch('second');
     const capable = await organisation.watch('second', {

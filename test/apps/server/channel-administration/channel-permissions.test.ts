@@ -88,7 +88,7 @@ eachBackend((backend) => {
       await realmGroup('can_set_delete_message_policy_group', 'moderators');
     });
 
-    it('is hidden, like the channel, from users who may not know of the channel', async () => {
+    it('is hidden, like the channel, from users who cannot see the channel', async () => {
       await channel.make('member', { invite_only: true });
       const wish = { [name]: just('second') };
       for (const who of ['second', 'moderator', 'guest', 'bot'] as const) {
@@ -103,7 +103,7 @@ eachBackend((backend) => {
   describe('subscribing other users to a channel', () => {
     afterEach(() => realmGroup('can_add_subscribers_group', 'members'));
 
-    it('is for can_add_subscribers_group, also in a private channel that the user is not in', async () => {
+    it('is allowed for can_add_subscribers_group, even in a private channel that the user is not subscribed to', async () => {
       await channel.make('member', { invite_only: true });
       await channel.updated('member', { can_add_subscribers_group: just('moderator') });
       expect(await add('second', 'guest')).toBe(400);
@@ -113,7 +113,7 @@ eachBackend((backend) => {
       expect(await add('second', 'guest')).toBe(400);
     });
 
-    it('is also for channel administrators and the organization’s group if the channel is public', async () => {
+    it('is allowed for channel administrators and the organization’s group if the channel is public', async () => {
       await channel.make('member');
       await realmGroup('can_add_subscribers_group', 'nobody');
       expect(await add('second', 'guest')).toBe(400);
@@ -124,7 +124,7 @@ eachBackend((backend) => {
     });
   });
 
-  it('unsubscribing others is for can_remove_subscribers_group, and always for administrators', async () => {
+  it('unsubscribing others is allowed for can_remove_subscribers_group, and always for administrators', async () => {
     await channel.make('member');
     await channel.add('second', 'guest', 'moderator', 'bot');
     await channel.updated('member', { can_administer_channel_group: just('owner') });
@@ -139,7 +139,7 @@ eachBackend((backend) => {
     expect(await takeOut('administrator', 'bot')).toBe(200);
   });
 
-  it('administering is for can_administer_channel_group without guests, and always for administrators', async () => {
+  it('administering is allowed for can_administer_channel_group except guests, and always for administrators', async () => {
     await channel.make('member');
     await channel.add('guest');
     await channel.updated('member', { can_administer_channel_group: just('second', 'guest') });
@@ -149,7 +149,7 @@ eachBackend((backend) => {
       expect(await said(who, { description: who })).toBe('done');
   });
 
-  it('posting is for can_send_message_group, also among administrators', async () => {
+  it('posting requires can_send_message_group, even for administrators', async () => {
     await channel.make('member');
     await channel.add('second', 'owner', 'guest');
     for (const who of ['member', 'second', 'owner', 'guest'] as const) expect(await send(who)).toBe(200);
@@ -159,7 +159,7 @@ eachBackend((backend) => {
     ]);
   });
 
-  it('joining is for all except guests in public channels, and for can_subscribe_group in private ones', async () => {
+  it('joining is allowed for all except guests in public channels, and for can_subscribe_group in private channels', async () => {
     await channel.make('member');
     const nobody = { new: await organisation.roleGroup('nobody') };
     await channel.updated('member', { can_subscribe_group: nobody });
@@ -179,7 +179,7 @@ eachBackend((backend) => {
       for (const [name, group] of Object.entries(groups)) await realmGroup(name, group);
     });
 
-    it('of others is for can_delete_any_message_group of the channel, and always of the organization', async () => {
+    it('of other users is allowed for can_delete_any_message_group of the channel or the organization', async () => {
       await channel.make('owner');
       await channel.add('member', 'second');
       const channelId = channel.id;
@@ -195,7 +195,7 @@ eachBackend((backend) => {
       expect(await remove('moderator', three)).toBe(200);
     });
 
-    it('of one’s own is for can_delete_own_message_group, users who may delete any, and always the organization’s groups', async () => {
+    it('of one’s own is allowed for can_delete_own_message_group of the channel or the organization', async () => {
       await channel.make('owner');
       await channel.add('member', 'second');
       const channelId = channel.id;
@@ -216,7 +216,7 @@ eachBackend((backend) => {
       expect([await remove('member', two), await remove('second', three)]).toEqual([200, 200]);
     });
 
-    it('requires read access to them', async () => {
+    it('requires read access to the messages', async () => {
       await channel.make('member', { invite_only: true });
       const [id = 0] = await post(organisation, { channelId: channel.id });
       await channel.updated('owner', {

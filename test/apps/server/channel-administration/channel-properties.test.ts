@@ -24,7 +24,7 @@ eachBackend((backend) => {
   const reads = async (who: Who, id: number) =>
     (await organisation.ask(who, 'GET', `messages/${id}`)).status === 200;
 
-  it('a change answers only result and msg, and sets the given properties', async () => {
+  it('an update sets the given properties and returns only result and msg', async () => {
     await channel.make('owner');
     const new_name = organisation.newName();
     const { channel_folder_id: folder_id } = await organisation.do(
@@ -60,7 +60,7 @@ eachBackend((backend) => {
     expect((await channel.read()).folder_id).toBeNull();
   });
 
-  it('parameters of older clients about posting are ignored, and reported as ignored', async () => {
+  it('legacy posting parameters are ignored, and reported as ignored', async () => {
     await channel.make('owner');
     const { can_send_message_group: before } = await channel.read();
     const answer = await organisation.do('owner', 'PATCH', `streams/${channel.id}`, {
@@ -73,7 +73,7 @@ eachBackend((backend) => {
   });
 
   it.each(['x', '1.5', '-1', '0', '999999'])(
-    'a channel is named by its integer id, which %s is not',
+    'an update of channel %s fails, because this is not the integer id of a channel',
     async (id) => {
       const { status, body } = await organisation.ask('owner', 'PATCH', `streams/${id}`, {
         description: 'x',
@@ -82,7 +82,7 @@ eachBackend((backend) => {
     },
   );
 
-  it('a name and a description may have at most the lengths in the register answer', async () => {
+  it('names and descriptions are limited to the lengths in the register response', async () => {
     await channel.make('owner');
     const { max_stream_name_length: name, max_stream_description_length: description } =
       await organisation.do('member', 'POST', 'register');
@@ -96,7 +96,7 @@ eachBackend((backend) => {
   });
 
   describe('history_public_to_subscribers', () => {
-    it.each([true, false])('%s decides whether new subscribers see earlier messages', async (isShared) => {
+    it.each([true, false])('decides whether new subscribers see earlier messages (%s)', async (isShared) => {
       await channel.make('member', { invite_only: true });
       await channel.updated('member', { is_private: true, history_public_to_subscribers: isShared });
       const [before = 0] = await post(organisation, { channelId: channel.id, content: 'kumquat' });
@@ -116,7 +116,7 @@ eachBackend((backend) => {
     });
   });
 
-  it('is_private hides a channel from users who are not in it, and shows it again', async () => {
+  it('is_private hides a channel from users who are not subscribed, and unsetting it shows the channel again', async () => {
     await channel.make('member');
     const [id = 0] = await post(organisation, { channelId: channel.id });
     const seen = async (who: Who) => [
@@ -131,7 +131,7 @@ eachBackend((backend) => {
     expect(await seen('second')).toEqual([true, true, 200]);
   });
 
-  it('is_default_stream decides whether new users are in the channel', async () => {
+  it('is_default_stream decides whether new users are subscribed to the channel', async () => {
     await channel.make('owner');
     const channelsOfNew = async () => {
       const account = await organisation.server.addAccount(
@@ -154,16 +154,19 @@ eachBackend((backend) => {
       ['allow_empty_topic', 'disable_empty_topic', 200, 200],
       ['disable_empty_topic', 'allow_empty_topic', 400, 200],
       ['empty_topic_only', 'disable_empty_topic', 200, 400],
-    ])('%s with the organization’s %s decides on topics', async (topics_policy, ofRealm, empty, named) => {
-      await channel.make('member');
-      expect((await channel.read()).topics_policy).toBe('inherit');
-      await channel.updated('member', { topics_policy });
-      await organisation.do('owner', 'PATCH', 'realm', { topics_policy: ofRealm });
-      expect([(await send('')).status, (await send('lunch')).status]).toEqual([empty, named]);
-      await organisation.do('owner', 'PATCH', 'realm', { topics_policy: 'allow_empty_topic' });
-    });
+    ])(
+      '%s with the organization’s policy %s determines the allowed topics',
+      async (topics_policy, ofRealm, empty, named) => {
+        await channel.make('member');
+        expect((await channel.read()).topics_policy).toBe('inherit');
+        await channel.updated('member', { topics_policy });
+        await organisation.do('owner', 'PATCH', 'realm', { topics_policy: ofRealm });
+        expect([(await send('')).status, (await send('lunch')).status]).toEqual([empty, named]);
+        await organisation.do('owner', 'PATCH', 'realm', { topics_policy: 'allow_empty_topic' });
+      },
+    );
 
-    it('empty_topic_only refuses edits to another topic, and can be set when all messages have the empty topic', async () => {
+    it('empty_topic_only refuses edits to another topic, and can be set only if no message is in a named topic', async () => {
       await channel.make('member');
       const [id = 0] = await post(organisation, { channelId: channel.id, topic: 'lunch' });
       const only = { topics_policy: 'empty_topic_only' };

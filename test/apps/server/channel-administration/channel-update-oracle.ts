@@ -10,7 +10,9 @@ const nestable = [11, 12, 13, 14];
 
 const asked = fc.constantFrom(nobody, everyone, internet, deactivated, unknown, ...nestable);
 const stored = fc.constantFrom(nobody, ...nestable);
-/** Mostly undefined. Otherwise, nearly all requests would be refused because of their first field. */
+/**
+ * Generates `undefined` in most cases. Otherwise, nearly all requests would be refused because of their first field.
+ */
 const maybe = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> =>
   fc.oneof({ weight: 3, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: value });
 const rarely = fc.nat({ max: 3 }).map((number) => number === 0);

@@ -13,7 +13,7 @@ eachBackend((backend) => {
   const list = async (fields: Record<string, unknown> = {}) =>
     (await organisation.do('member', 'GET', path, fields)).channel_folders as { id: number }[];
 
-  it('adds new folders at the end and publishes them to all clients', async () => {
+  it('new folders are added at the end and published to all clients', async () => {
     const events = await organisation.watch('guest', { event_types: '["channel_folder"]' });
     const [one, two] = [await create(undefined, '*x*'), await create()];
     const folders = (await list()).filter(({ id }) => [one.id, two.id].includes(id));
@@ -36,7 +36,7 @@ eachBackend((backend) => {
     expect(asked.map(({ body }) => body.code)).toEqual(Array(3).fill('UNAUTHORIZED_PRINCIPAL'));
   });
 
-  it('refuses invalid names and a name that is taken', async () => {
+  it('a folder cannot have an invalid name or a name in use', async () => {
     const { name } = await create();
     const other = await create();
     for (const [wanted, message] of [
@@ -53,7 +53,7 @@ eachBackend((backend) => {
     expect(unknown.body.msg).toBe('Invalid channel folder ID');
   });
 
-  it('changes a folder, and archives it only if it is empty', async () => {
+  it('a folder can be changed, and can be archived only if it is empty', async () => {
     const { id } = await create();
     const channel = new ChannelUnderTest(organisation);
     await channel.make('owner', { folder_id: id });
@@ -70,7 +70,7 @@ eachBackend((backend) => {
     expect((await list({ include_archived: true })).map((folder) => folder.id)).toContain(id);
   });
 
-  it('reorders folders only if all of them are listed', async () => {
+  it('folders can be reordered only if all of them are listed', async () => {
     await create();
     const order = (await list({ include_archived: true })).map(({ id }) => id).reverse();
     for (const wrong of [order.slice(1), [...order, order[0]], [...order.slice(1), 9999]]) {

@@ -28,7 +28,7 @@ eachBackend((backend) => {
     await organisation.server.settle();
   }
 
-  it('deletes messages older than the channel’s limit in all topics, and notifies their readers', async () => {
+  it('the retention job deletes messages older than the channel’s limit in all topics, and notifies their readers', async () => {
     await channel.updated('owner', { message_retention_days: 3 });
     const { id } = await send('one', 'old');
     await send('two', 'old too');
@@ -51,7 +51,7 @@ eachBackend((backend) => {
     });
   });
 
-  it('uses the organization’s limit unless the channel has its own, which can be unlimited', async () => {
+  it('the organization’s limit applies unless the channel has its own limit, which can be unlimited', async () => {
     const kept = new ChannelUnderTest(organisation);
     await kept.make();
     await kept.updated('owner', { message_retention_days: 'unlimited' });
@@ -71,7 +71,7 @@ eachBackend((backend) => {
     expect((await kept.messages()).map(({ content }) => content)).toEqual(['without end']);
   });
 
-  it('deletes the oldest messages of every channel, regardless of the creation order of channels', async () => {
+  it('the retention job deletes the oldest messages of every channel, regardless of the creation order of channels', async () => {
     const later = new ChannelUnderTest(organisation);
     await later.make();
     for (const each of [later, channel, later]) {
@@ -83,7 +83,7 @@ eachBackend((backend) => {
     expect([await channel.messages(), await later.messages()]).toEqual([[], []]);
   });
 
-  it('deletes direct messages older than the organization’s limit', async () => {
+  it('the retention job deletes direct messages older than the organization’s limit', async () => {
     const { id } = await organisation.do('member', 'POST', 'messages', {
       type: 'direct',
       to: [organisation.id('second')],
@@ -106,7 +106,7 @@ eachBackend((backend) => {
     expect([left, copies]).toEqual([[], []]);
   });
 
-  it('deletes the old direct messages of all conversations and keeps the new ones', async () => {
+  it('the retention job deletes the old direct messages of all conversations and keeps the new messages', async () => {
     const say = (to: 'second' | 'owner' | 'moderator', content: string) =>
       organisation.do('member', 'POST', 'messages', {
         type: 'direct',

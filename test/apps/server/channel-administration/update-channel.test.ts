@@ -12,8 +12,8 @@ eachBackend((backend) => {
 
   const realm = (fields: Record<string, unknown>) => organisation.do('owner', 'PATCH', 'realm', fields);
 
-  describe('who may change a channel', () => {
-    it('is its creator, and administrators', async () => {
+  describe('changing a channel', () => {
+    it('is allowed for its creator and for administrators', async () => {
       await channel.make('member');
       await channel.updated('member', { description: 'one' });
       await channel.updated('administrator', { description: 'two' });
@@ -25,7 +25,7 @@ eachBackend((backend) => {
       await channel.refuses('guest', { description: 'x' }, 'Invalid channel ID');
     });
 
-    it('includes administrators for a private channel, but not for what requires read access', async () => {
+    it('is allowed for administrators in private channels, except for changes that require read access', async () => {
       await channel.make('member', { invite_only: true });
       await channel.updated('administrator', { description: 'one' });
       await channel.refuses('administrator', { is_private: false }, 'Channel content access is required.');
@@ -46,7 +46,7 @@ eachBackend((backend) => {
       await channel.refuses('second', { description: 'x' }, 'Invalid channel ID');
     });
 
-    it('is no user for a channel that does not exist', async () => {
+    it('fails for a channel that does not exist', async () => {
       const { status, body } = await organisation.ask('owner', 'PATCH', 'streams/999999', {
         description: 'x',
       });
@@ -55,7 +55,7 @@ eachBackend((backend) => {
   });
 
   describe('privacy', () => {
-    it('hides the history of a channel that becomes private, and shows it again when it is public', async () => {
+    it('hides the history of a channel that becomes private, and shows it again when the channel becomes public', async () => {
       await channel.make();
       await channel.updated('member', { is_private: true });
       expect(await channel.read()).toMatchObject({ invite_only: true, history_public_to_subscribers: false });
@@ -82,7 +82,7 @@ eachBackend((backend) => {
       await channel.refuses('owner', { is_default_stream: true }, 'A default channel cannot be private.');
     });
 
-    it('keeps the channel of moderation requests private', async () => {
+    it('refuses to make the channel for moderation requests public', async () => {
       await channel.make('owner');
       const set = { moderation_request_channel_id: channel.id };
       const refused = await organisation.ask('owner', 'PATCH', 'realm', set);
@@ -105,7 +105,7 @@ eachBackend((backend) => {
     it.each([
       ['can_create_private_channel_group', false],
       ['can_create_public_channel_group', true],
-    ])('needs %s', async (permission, isPrivate) => {
+    ])('requires %s to change', async (permission, isPrivate) => {
       await channel.make('member', { invite_only: isPrivate });
       await realm({ [permission]: { new: await organisation.roleGroup('nobody') } });
       await channel.refuses('member', { is_private: !isPrivate }, 'Insufficient permission');
@@ -120,7 +120,7 @@ eachBackend((backend) => {
       await realm({ enable_spectator_access: false });
     });
 
-    it('requires that everyone can start topics if history is hidden', async () => {
+    it('requires that all users can start topics if history is protected', async () => {
       await channel.make('owner', { invite_only: true });
       const members = await organisation.roleGroup('members');
       await channel.refuses('owner', { can_create_topic_group: { new: members } }, 'Invalid parameters');
@@ -132,7 +132,7 @@ eachBackend((backend) => {
   });
 
   describe('topics, retention and defaults', () => {
-    it('accepts a topics policy bare and quoted, and requires a permission for it', async () => {
+    it('accepts a bare or quoted topics policy from users with the permission', async () => {
       await channel.make();
       await channel.updated('member', { topics_policy: '"disable_empty_topic"' });
       expect((await channel.read()).topics_policy).toBe('disable_empty_topic');
@@ -144,7 +144,7 @@ eachBackend((backend) => {
       expect((await channel.update('member', { topics_policy: 'none' })).body.code).toBe('BAD_REQUEST');
     });
 
-    it('allows empty_topic_only if no message has another topic', async () => {
+    it('allows empty_topic_only if no message is in a named topic', async () => {
       await channel.make();
       await channel.updated('member', { topics_policy: 'empty_topic_only' });
       await realm({ send_channel_events_messages: true });
@@ -200,13 +200,13 @@ eachBackend((backend) => {
   });
 
   describe('name, description and folder', () => {
-    it('trims a new name, and accepts another letter case', async () => {
+    it('trims a new name, and accepts a change of case only', async () => {
       await channel.make();
       await channel.updated('member', { new_name: ` ${channel.name.toUpperCase()} ` });
       expect((await channel.read()).name).toBe(channel.name.toUpperCase());
     });
 
-    it('refuses its current name, and invalid and long ones', async () => {
+    it('refuses the current name, invalid names and long names', async () => {
       await channel.make();
       await channel.refuses('member', { new_name: channel.name }, 'Channel already has that name.');
       await channel.refuses('member', { new_name: ' ' }, "Channel name can't be empty.");
@@ -231,7 +231,7 @@ eachBackend((backend) => {
       ]);
     });
 
-    it('puts a description on one line, and refuses a long one', async () => {
+    it('puts a description on one line, and refuses a long description', async () => {
       await channel.make();
       await channel.updated('member', { description: 'a\r\nb\nc' });
       expect(await channel.read()).toMatchObject({
@@ -250,7 +250,7 @@ eachBackend((backend) => {
   });
 
   describe('permissions', () => {
-    it('change to the given values, and only from the expected ones', async () => {
+    it('change to the given values, and only if they have the expected values', async () => {
       await channel.make();
       const [nobody, second] = [await organisation.roleGroup('nobody'), organisation.id('second')];
       const value = { direct_members: [second], direct_subgroups: [] };
@@ -266,7 +266,7 @@ eachBackend((backend) => {
     });
 
     it.each(['can_delete_any_message_group', 'can_delete_own_message_group'])(
-      'can only be set with their own permission: %s',
+      'can only be set by users with a separate right: %s',
       async (name) => {
         await channel.make();
         const value = { [name]: { new: await organisation.roleGroup('members') } };
@@ -276,7 +276,7 @@ eachBackend((backend) => {
     );
   });
 
-  it('changes all fields or none', async () => {
+  it('an update changes all fields or none', async () => {
     await channel.make();
     await channel.refuses(
       'member',

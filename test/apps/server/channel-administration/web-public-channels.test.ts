@@ -17,8 +17,8 @@ eachBackend((backend) => {
   });
   afterEach(() => letMake('owners'));
 
-  describe('a channel becomes web-public', () => {
-    it('if the organization’s setting allows it, only by members of its group', async () => {
+  describe('making a channel web-public', () => {
+    it('requires the organization’s setting and membership in the group of its permission', async () => {
       const wish = { is_web_public: true };
       await realm({ enable_spectator_access: false });
       const off = await channel.update('owner', wish);
@@ -36,7 +36,7 @@ eachBackend((backend) => {
       });
     });
 
-    it('for guests, who read it without being in it until it is no longer web-public', async () => {
+    it('gives guests read access without a subscription until the channel is no longer web-public', async () => {
       const read = async () =>
         (await organisation.ask('guest', 'GET', `streams/${channel.id}`)).body.msg || 'read';
       expect(await read()).toBe('Invalid channel ID');

@@ -37,7 +37,7 @@ it('each kind of channel has a name and stays as it is without a request', () =>
   }
 });
 
-it('making a channel private hides its history and making it public shows it, unless the request says otherwise', () => {
+it('making a channel private hides its history and making it public shows it, unless the request sets the history', () => {
   expect(becomes('Public', { isPrivate: true })).toBe('Private, protected history');
   expect(becomes('Public', { isPrivate: true, isHistoryPublic: true })).toBe('Private, shared history');
   expect(becomes('Private, protected history', { isPrivate: false })).toBe('Public');

@@ -15,7 +15,7 @@ eachBackend((backend) => {
     organisation.server.server.database.write(run);
   type Records = Record<string, unknown>[];
 
-  it('a channel reports its messages of the last week once it is a week old', async () => {
+  it('the number of a channel’s messages in the last week is reported once the channel is a week old', async () => {
     const traffic = async () => {
       const { streams } = await organisation.do('member', 'GET', 'streams');
       const own = (streams as Records).filter(({ stream_id }) => ids.includes(channelId(Number(stream_id))));
@@ -50,7 +50,7 @@ eachBackend((backend) => {
     expect(await traffic()).toEqual([0, 0, 0]);
   });
 
-  it('a bot can list its owner’s channels, as far as the bot can see them', async () => {
+  it('a bot can list those of its owner’s channels that the bot can see', async () => {
     const open = await addChannel(organisation, { members: ['moderator'] });
     const hidden = await addChannel(organisation, { isPrivate: true, members: ['moderator'] });
     await change(({ db }) =>
@@ -89,7 +89,7 @@ eachBackend((backend) => {
     };
     let id: ChannelId;
 
-    it('are null by default, or the user’s settings for clients without support for null', async () => {
+    it('are null by default, and are replaced by the user’s settings for clients without support for null', async () => {
       ({ id } = await addChannel(organisation, { members: ['second'] }));
       const settings = { enable_stream_push_notifications: true, wildcard_mentions_notify: false };
       await organisation.do('second', 'PATCH', 'settings', settings);

@@ -14,7 +14,7 @@ eachBackend((backend) => {
   });
   const strangers = ['second', 'moderator', 'guest', 'bot'] as const;
 
-  it('a private channel is in no list for users who cannot see it, and they get no events about it', async () => {
+  it('users who cannot see a private channel find it in no list and get no events about it', async () => {
     await channel.add('second');
     await organisation.do('second', 'DELETE', subscriptions, { subscriptions: [channel.name] });
     const events = await Promise.all(strangers.map((who) => organisation.watch(who)));
@@ -50,7 +50,7 @@ eachBackend((backend) => {
     }
   });
 
-  it('a link to a private channel or its topic renders like a link to a missing one for other users', async () => {
+  it('a link to a private channel or its topic renders like a link to a missing channel for other users', async () => {
     await post(organisation, { channelId: channel.id, topic: 'lunch' });
     const [id = 0] = await post(organisation, { channelId: channel.id, topic: 'lunch' });
     const none = 'zzzz';
@@ -65,7 +65,7 @@ eachBackend((backend) => {
     }
   });
 
-  it('a request that names a private channel gets the same answer as for a missing one', async () => {
+  it('a request that names a private channel gets the same response as for a missing channel', async () => {
     const to = { type: 'channel', topic: 'a', content: 'a' };
     const asks = (id: number, name: string) =>
       [

@@ -10,13 +10,14 @@ import { eachBackend } from '../../../support/test-databases.js';
 import { ServerUnderTest } from '../server-under-test.js';
 
 /**
- * Number of users in each channel and group, in the order of their ids. The first ends exactly at the end of a batch.
+ * Number of users in each channel and group, in the order of their ids. The first channel ends exactly at a batch
+ * boundary.
  */
 const sizes = [membersPerPiece, 3, 2 * membersPerPiece + 1, 0, membersPerPiece - 1];
 const users = Math.max(...sizes);
 
 eachBackend((backend) => {
-  describe('the members of channels and groups with many', () => {
+  describe('the members of large channels and groups', () => {
     let test: ServerUnderTest;
     let userIds: UserId[];
     let channelIds: ChannelId[];
@@ -68,7 +69,7 @@ eachBackend((backend) => {
 
     const expected = () => sizes.map((size) => userIds.slice(0, size));
 
-    it('are all listed and counted once, without deactivated users', async () => {
+    it('are each listed and counted once, without deactivated users', async () => {
       const { db } = test.server.database;
       const [lists, counts] = [await readSubscribers(db, channelIds), await countSubscribers(db, channelIds)];
       expect(channelIds.map((id) => lists.get(id) ?? [])).toEqual(expected());
@@ -76,7 +77,7 @@ eachBackend((backend) => {
       expect((await listGroups(db, groupIds)).map(({ memberIds }) => memberIds)).toEqual(expected());
     });
 
-    it('are read by statements of a bounded size on SQLite, and by one on PostgreSQL', async () => {
+    it('are read by statements of a bounded size on SQLite, and by one statement on PostgreSQL', async () => {
       const { db } = test.server.database;
       const read: number[] = [];
       const stop = observeQueries(db, ({ rows }) => {

@@ -30,7 +30,7 @@ eachBackend((backend) => {
   });
 
   describe('default_push_notifications of a channel', () => {
-    it('is off, and leaves notifications to the settings of subscribers', async () => {
+    it('is off by default, and leaves notifications to the settings of subscribers', async () => {
       expect((await channel()).default_push_notifications).toBe(false);
       expect(await own('member')).toMatchObject({
         push_notifications: null,
@@ -38,7 +38,7 @@ eachBackend((backend) => {
       });
     });
 
-    it('is set only by administrators, and published to users who can see the channel', async () => {
+    it('can be set only by administrators, and is published to users who can see the channel', async () => {
       const administers = { new: { direct_members: [organisation.id('member')], direct_subgroups: [] } };
       await organisation.do('owner', 'PATCH', `streams/${id}`, { can_administer_channel_group: administers });
       const wish = { default_push_notifications: true };
@@ -61,7 +61,7 @@ eachBackend((backend) => {
       expect((await channel()).default_push_notifications).toBe(true);
     });
 
-    it('applies to a first subscription only: neither to current subscribers nor to returning ones', async () => {
+    it('applies only to first subscriptions, not to current or returning subscribers', async () => {
       await organisation.do('administrator', 'PATCH', `streams/${id}`, { default_push_notifications: true });
       expect((await own('member'))?.push_notifications).toBeNull();
       await join('second');
@@ -74,7 +74,7 @@ eachBackend((backend) => {
       expect((await own('second'))?.push_notifications).toBe(false);
     });
 
-    it('can be set when an administrator creates the channel, and applies to its creator first', async () => {
+    it('can be set when an administrator creates the channel, and then applies to the creator', async () => {
       const made = organisation.newName();
       const wish = { subscriptions: [{ name: made }], default_push_notifications: true };
       const { status, body } = await organisation.ask('member', 'POST', subscriptions, wish);

@@ -33,7 +33,7 @@ eachBackend((backend) => {
       expect(await listed('guest')).toEqual([]);
     });
 
-    it('has all channels that administrators can see when they request them', async () => {
+    it('has all channels that an administrator can see, if the administrator requests all channels', async () => {
       expect(await listed('administrator')).toEqual([names.open]);
       expect(await listed('administrator', { include_all: true })).toHaveLength(2);
       expect(await listed('administrator', { include_can_access_content: true })).toEqual([names.open]);
@@ -79,11 +79,11 @@ eachBackend((backend) => {
     });
   });
 
-  describe('the register answer', () => {
+  describe('the register response', () => {
     const register = (who: Who, fields: Record<string, unknown> = {}) =>
       organisation.do(who, 'POST', 'register', fields);
 
-    it('lists the channels that the user is in, has left and can join', async () => {
+    it('lists the channels that the user is subscribed to, has left, and can join', async () => {
       await join('second', names.open);
       await organisation.do('second', 'DELETE', 'users/me/subscriptions', { subscriptions: [names.open] });
       const of = async (who: Who, field: string) => {
@@ -108,7 +108,7 @@ eachBackend((backend) => {
       );
     });
 
-    it('has folders and default channels, which are hidden from guests', async () => {
+    it('has folders, and default channels for all users except guests', async () => {
       await join('owner', organisation.newName(), { is_default_stream: true });
       const { channel_folders: folders, realm_default_streams: defaults } = await register('member');
       expect(folders).toEqual([]);

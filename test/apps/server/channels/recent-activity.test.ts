@@ -63,16 +63,19 @@ eachBackend((backend) => {
     it.each([
       [60, true],
       [181 * 24 * 60 * 60, false],
-    ])('becomes active when a message of age %i s moves there: %s', async (ageSeconds, isAwake) => {
-      const channel = await addDormant();
-      const from = await addChannel(organisation, { members: ['member'] });
-      const [id = 0] = await post(organisation, { channelId: from.id, ageSeconds });
-      const own = await watch('member');
-      const move = { stream_id: channel.id, send_notification_to_new_thread: false };
-      await organisation.do('owner', 'PATCH', `messages/${id}`, move);
-      expect(await own()).toEqual(isAwake ? [awakened(channel)] : []);
-      expect(await isActive(channel.id)).toBe(isAwake);
-    });
+    ])(
+      'becomes active when a message that is %i seconds old moves there: %s',
+      async (ageSeconds, isAwake) => {
+        const channel = await addDormant();
+        const from = await addChannel(organisation, { members: ['member'] });
+        const [id = 0] = await post(organisation, { channelId: from.id, ageSeconds });
+        const own = await watch('member');
+        const move = { stream_id: channel.id, send_notification_to_new_thread: false };
+        await organisation.do('owner', 'PATCH', `messages/${id}`, move);
+        expect(await own()).toEqual(isAwake ? [awakened(channel)] : []);
+        expect(await isActive(channel.id)).toBe(isAwake);
+      },
+    );
   });
 
   it('a new channel is active', async () => {

@@ -45,7 +45,7 @@ eachBackend((backend) => {
     expect((await newest())?.flags).toEqual([]);
   });
 
-  it('a guest who cannot see all users cannot find them by guessing names', async () => {
+  it('a guest with limited visibility cannot find users by guessing names', async () => {
     await open.add('guest');
     await organisation.do('owner', 'PATCH', 'realm', {
       can_access_all_users_group: { new: await organisation.roleGroup('members') },
@@ -70,7 +70,7 @@ eachBackend((backend) => {
     expect((await found('member@example.com')).status).toBe(200);
   });
 
-  it('a user who muted a topic and left its private channel gets no events about it', async () => {
+  it('a user who muted a topic and then left its private channel gets no events about the topic', async () => {
     await secret.add('second');
     await organisation.do('second', 'POST', 'user_topics', {
       stream_id: secret.id,
@@ -88,7 +88,7 @@ eachBackend((backend) => {
     expect(JSON.stringify(await told())).toContain('lunch');
   });
 
-  it('JSON strings that a database cannot store are refused by name', async () => {
+  it('a request with JSON strings that a database cannot store is refused with the parameter’s name', async () => {
     for (const entry of ['"name":"a\\u0000"', '"name":"a\\ud800"', '"name":"a","__proto__":{}']) {
       const { status, body } = await organisation.ask('member', 'POST', 'users/me/subscriptions', {
         subscriptions: `[{${entry}}]`,

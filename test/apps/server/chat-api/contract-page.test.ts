@@ -23,7 +23,7 @@ const filled = rows
   .map((row) => ({ row, shown: readShown(row.shownBy) }));
 
 describe('the page that maps each sentence of the chat API to its tests', () => {
-  it('has every sentence of the contract once, in its order', () => {
+  it('has every sentence of the contract once, in the same order', () => {
     expect(rows.map(({ heading, text }) => ({ heading, text }))).toEqual(contract);
   });
 
@@ -32,7 +32,7 @@ describe('the page that maps each sentence of the chat API to its tests', () => 
     expect(silent.map(({ heading, text }) => `${heading}: ${text}`)).toEqual([]);
   });
 
-  it('has nothing else in its second column', () => {
+  it('has only tests and reasons in its second column', () => {
     const unreadable = filled.filter(({ shown }) => shown.kind === 'unreadable');
     expect(unreadable.map(({ row }) => row)).toEqual([]);
   });
@@ -47,7 +47,7 @@ describe('the page that maps each sentence of the chat API to its tests', () => 
     expect(wrong).toEqual([]);
   });
 
-  it('names a test for each sentence that sends requests to a server on each database', () => {
+  it('names, for each sentence, a test that sends requests to a server on each database', () => {
     const onOne = filled.filter(
       ({ shown }) => shown.kind === 'tests' && !shown.tests.some(asksOnBothDatabases),
     );
@@ -59,7 +59,7 @@ describe('a cell of the page', () => {
   const file = 'apps/server/chat-api/contract-page.test.ts';
   const here = (title: string) => `\`${file}\`: ${title}`;
 
-  it('may name several tests, whose titles may have a semicolon and a bar', () => {
+  it('can name several tests, even with semicolons and bars in their titles', () => {
     expect(readShown(`${here('one; and more')}; ${here('a \\| b')}`)).toEqual({
       kind: 'tests',
       tests: [
@@ -78,14 +78,14 @@ describe('a cell of the page', () => {
     '`contract-page.test.ts`: x',
     '`../packages/x.test.ts`: x',
     '`apps/server/chat-api/contract-sentences.ts`: x',
-  ])('is not %s', (cell) => {
+  ])('cannot be parsed: %s', (cell) => {
     expect(readShown(cell)).toEqual({ kind: 'unreadable' });
   });
 
-  it('names a test by its whole title, which one test of the file has', () => {
-    const title = 'has every sentence of the contract once, in its order';
+  it('names a test by its complete title, which is unique in the file', () => {
+    const title = 'has every sentence of the contract once, in the same order';
     expect(problemOf({ file, title })).toBeUndefined();
-    for (const wrong of [title.slice(0, -1), 'is not', 'a cell of the page']) {
+    for (const wrong of [title.slice(0, -1), 'cannot be parsed', 'a cell of the page']) {
       expect(problemOf({ file, title: wrong })).toContain('no test of this title');
     }
     expect(problemOf({ file: 'apps/server/chat-api/no.test.ts', title })).toContain('no such file');
@@ -94,9 +94,12 @@ describe('a cell of the page', () => {
   it('counts as tested on both databases only if the test runs on each and sends requests to a server', () => {
     const users = 'apps/server/users/get-users.test.ts';
     expect(asksOnBothDatabases({ file: users, title: 'names parameters that it does not know' })).toBe(true);
-    expect(asksOnBothDatabases({ file: 'apps/server/bad-input.test.ts', title: 'when %s is missing' })).toBe(
-      false,
-    );
+    expect(
+      asksOnBothDatabases({
+        file: 'apps/server/bad-input.test.ts',
+        title: 'is refused without side effects when %s is missing',
+      }),
+    ).toBe(false);
   });
 });
 

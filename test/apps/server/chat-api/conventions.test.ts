@@ -66,7 +66,7 @@ eachBackend((backend) => {
   }
 
   describe('every operation', () => {
-    it('is only under /api/v1, if the contract has it', async () => {
+    it('exists only under /api/v1 if it is in the contract', async () => {
       expect(inContract).toHaveLength(10);
       expect(ofContract).toHaveLength(10);
       for (const { method, path } of ofContract) {
@@ -83,7 +83,7 @@ eachBackend((backend) => {
       }
     });
 
-    it('answers a JSON object with result, msg (empty on success) and the code of an error', async () => {
+    it('returns a JSON object with result, msg (empty on success) and, for an error, code', async () => {
       for (const declared of operations) {
         const asked = `${declared.method} ${declared.path}`;
         const owner = await somebody({ role: roles.owner });
@@ -95,7 +95,7 @@ eachBackend((backend) => {
       expectConvention(await organisation.ask('owner', 'DELETE', 'users'), 'another method');
     });
 
-    it('lists unsupported parameters in ignored_parameters_unsupported, and omits it otherwise', async () => {
+    it('lists unsupported parameters in ignored_parameters_unsupported, and omits this field if there are none', async () => {
       let successes = 0;
       for (const declared of operations.filter(({ actor }) => actor.authenticate !== undefined)) {
         const asked = `${declared.method} ${declared.path}`;
@@ -112,7 +112,7 @@ eachBackend((backend) => {
   });
 
   describe('parameters', () => {
-    it('of POST, PATCH and DELETE come as a URL-encoded form, and of GET in the query string', async () => {
+    it('are read from a URL-encoded form for POST, PATCH and DELETE, and from the query string for GET', async () => {
       const { queue_id } = await organisation.do('member', 'POST', 'register', { event_types: '["realm"]' });
       const { accounts, server } = organisation;
       const form = (method: Method, url: string, payload: string) =>

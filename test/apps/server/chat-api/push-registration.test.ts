@@ -29,7 +29,7 @@ eachBackend((backend) => {
 
   describe('POST /mobile_push/register', () => {
     it.each(['fcm', 'apns'])(
-      'accepts a registration with the token_kind %s, and answers success',
+      'accepts a registration with the token_kind %s, and returns success',
       async (kind) => {
         test.relay.otherwise(registered(7));
         const answer = await test.register(ada, testPhone(accountId, { token_kind: kind }).fields);
@@ -101,7 +101,7 @@ eachBackend((backend) => {
       ['push_public_key', ['', 'x', `${'-'.repeat(43)}=`, encodeBase64(new Uint8Array(31).fill(7))]],
       ['bouncer_public_key', ['', 'x', `${'_'.repeat(43)}=`, encodeBase64(new Uint8Array(33).fill(7))]],
       ['encrypted_push_registration', ['', 'x', `${'-_'.repeat(60)}`, encodeBase64(new Uint8Array(48))]],
-    ] as const)('refuses another form of %s, and names it', async (name, values) => {
+    ] as const)('refuses a malformed %s and names the parameter', async (name, values) => {
       for (const value of values) {
         expect(await refused({ ...testPhone('1').fields, [name]: value })).toEqual({
           result: 'error',
@@ -111,7 +111,7 @@ eachBackend((backend) => {
       }
     });
 
-    it('answers PUSH_SERVICE_NOT_CONFIGURED if no push service is configured', async () => {
+    it('returns PUSH_SERVICE_NOT_CONFIGURED if no push service is configured', async () => {
       await test.close();
       test = await ServerUnderTest.start({ databaseUrl, withoutRelay: true });
       expect(await refused(testPhone('1').fields)).toEqual({

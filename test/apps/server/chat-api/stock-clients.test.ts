@@ -44,8 +44,8 @@ eachBackend((backend) => {
   describe.each([
     ['the Python library and the terminal client: URL-encoded bodies', python],
     ['the JavaScript library: multipart, the query string, and null', javascript],
-  ])('the requests of %s', (_, write) => {
-    it('register, subscribe, send, edit, mark, read, leave and delete', async () => {
+  ])('requests from %s', (_, write) => {
+    it('can register, subscribe, send, edit, mark, read, leave and delete', async () => {
       const ask = client(write);
       channels += 1;
       const name = `recorded ${channels}`;

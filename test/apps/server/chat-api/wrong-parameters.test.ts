@@ -167,7 +167,7 @@ eachBackend((backend) => {
         expect(await everything()).toEqual(before);
       });
 
-    it('applies every other parameter, or refuses it with a message and changes nothing', async () => {
+    it('applies each parameter of the right type, or refuses it with a message and changes nothing', async () => {
       const right = [...triesOf(declared)].filter(({ isRight }) => isRight);
       const refused: typeof right = [];
       let who = await owner();

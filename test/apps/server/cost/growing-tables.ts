@@ -1,5 +1,6 @@
 /**
- * Tables that are larger in the large organization. Scans of other tables are fine, because they have only a few pages.
+ * Tables that are larger in the large organization. Scans of other tables are cheap, because they have only a few
+ * pages.
  */
 export const growingTables = [
   ...['users', 'subscriptions', 'channels', 'messages', 'user_messages', 'event_queues'],

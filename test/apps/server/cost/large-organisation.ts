@@ -4,14 +4,14 @@ import type { ServerTables, ServerTransaction } from '#server/tables.js';
 import { channelId } from '../../../support/ids.js';
 import type { OrganisationUnderTest } from '../organisation-under-test.js';
 
-/** Number of rows that a test's operations do not touch. */
+/** Numbers of rows to add. The operations of a test do not touch these rows. */
 export interface Size {
-  /** All of them are subscribed to one channel, and are members of one group. */
+  /** Users who are all subscribed to one channel and members of one group. */
   readonly users: number;
   readonly groups: number;
   /** Channels without subscribers. Half of them are private, and all members may join them. */
   readonly channels: number;
-  /** Messages in the channel to which operations send, half of them in the topic to which they send. */
+  /** Messages in the channel that operations send to. Half of them are in the topic that operations send to. */
   readonly messages: number;
   /** Copies of one message in the channel of all users. */
   readonly copies: number;

@@ -3,7 +3,7 @@ import type { LargeOrganisation } from './large-organisation.js';
 
 type Act = () => Promise<unknown>;
 
-/** Operations that list, mention or find few rows among those of all channels and groups. */
+/** Operations that list, mention or find a few of many channels and groups. */
 export async function listingOperations(
   organisation: OrganisationUnderTest,
   { largeId, smallId }: LargeOrganisation,

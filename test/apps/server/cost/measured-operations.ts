@@ -3,7 +3,10 @@ import type { LargeOrganisation } from './large-organisation.js';
 
 type Act = () => Promise<unknown>;
 
-/** The operations on the chat API page, and those that clients use most, in an order in which each can run once. */
+/**
+ * The operations on the chat API page, and the operations that clients use most, in an order that allows each to run
+ * once.
+ */
 export async function measuredOperations(
   organisation: OrganisationUnderTest,
   { smallId }: LargeOrganisation,

@@ -5,7 +5,7 @@ type Act = () => Promise<unknown>;
 
 /**
  * Operations on one user or message in a channel or group that contains all users, and operations with settings that
- * make the server search all users for one.
+ * make the server search all users for one user.
  */
 export async function operationsBesideMany(
   organisation: OrganisationUnderTest,

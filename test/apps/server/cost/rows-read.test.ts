@@ -28,7 +28,7 @@ const growth = 1.5;
 
 eachBackend((backend) => {
   describe('operations', () => {
-    it('read no more in a large organization than in a small one, and do not scan a table', async () => {
+    it('read no more rows in a large organization than in a small one, and scan no growing table', async () => {
       const before = await costsWith(backend, small);
       const after = await costsWith(backend, largest[backend.name]);
       const scans = [...after].flatMap(([name, statements]) =>

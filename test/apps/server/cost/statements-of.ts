@@ -9,11 +9,11 @@ import { growingTables, tablesThatGrow } from './growing-tables.js';
 export interface StatementCost {
   readonly sql: string;
   /**
-   * On PostgreSQL, the number of rows that its scans of growing tables visited. SQLite does not count them, so there it
-   * is the count of numbers in the result, because one text may list the ids of many rows.
+   * On PostgreSQL, the number of rows visited by scans of growing tables. SQLite does not count visited rows. There, it
+   * is how many numbers the result contains, because one string may list the ids of many rows.
    */
   readonly rows: number;
-  /** Its scans of growing tables. On SQLite, scans of a whole index are included. */
+  /** The statement's scans of growing tables. On SQLite, scans of a whole index are included. */
   readonly scans: readonly string[];
 }
 

@@ -49,7 +49,7 @@ eachBackend((backend) => {
     await test.settle();
   }
 
-  it('shows the relay link, devices, event queues and jobs, and no problem', async () => {
+  it('the dashboard shows the relay link, devices, event queues and jobs, and no problem', async () => {
     const { test, get } = await start();
     const fresh = await get('/overview');
     expect(fresh).toMatchObject({
@@ -75,7 +75,7 @@ eachBackend((backend) => {
     );
   });
 
-  it('shows problems first, with cause and remedy', async () => {
+  it('the dashboard shows problems first, with cause and remedy', async () => {
     const { test, get } = await start();
     await giveUp(test);
     const { checks } = await get('/overview');
@@ -87,7 +87,7 @@ eachBackend((backend) => {
     });
   });
 
-  it('keeps its last figures during a database outage, and names the database', async () => {
+  it('the dashboard keeps its last figures during a database outage, and reports the outage', async () => {
     const { test, get } = await start();
     await registerPhone(test, 'ada@example.org');
     const { devices, relay, jobs } = await get('/overview');
@@ -101,7 +101,7 @@ eachBackend((backend) => {
     });
   });
 
-  it('checks push as the command does, and sends a test notification', async () => {
+  it('the dashboard runs the same push checks as the command, and sends a test notification', async () => {
     const { test, get, post } = await start();
     test.relay.otherwise(({ path }) => (path.endsWith('/notify') ? notified() : refused(404, 'NOT_FOUND')));
     const { checks } = await get('/push');
@@ -121,7 +121,7 @@ eachBackend((backend) => {
     expect(test.logged.text()).toContain('sending a test notification from the dashboard');
   });
 
-  it('lists dead jobs, and retries them', async () => {
+  it('the dashboard lists dead jobs, and retries them', async () => {
     const { test, get, post } = await start();
     await giveUp(test);
     const { dead } = await get('/jobs/dead');
@@ -144,7 +144,7 @@ eachBackend((backend) => {
     expect((await post('/jobs/dead/x/retry')).statusCode).toBe(400);
   });
 
-  it('answers only with a session, and changes nothing for a page of another site', async () => {
+  it('the dashboard’s API requires a session, and refuses changes from pages of other sites', async () => {
     const { ask, session } = await start();
     for (const path of ['/overview', '/push', '/jobs/dead', '/events']) {
       expect((await ask('GET', `/admin/api${path}`)).json().code, path).toBe('ADMIN_SESSION_REQUIRED');
@@ -162,7 +162,7 @@ eachBackend((backend) => {
     expect((await ask('GET', '/admin/')).headers['content-security-policy']).toContain("default-src 'none'");
   });
 
-  it('answers the ordinary 404 while the dashboard is off', async () => {
+  it('the dashboard’s URLs return the ordinary 404 response while the dashboard is off', async () => {
     server = await ServerUnderTest.start({ databaseUrl: await backend.freshUrl() });
     for (const url of ['/admin', '/admin/', '/admin/api/overview']) {
       expect((await server.server.app.inject({ method: 'GET', url })).statusCode, url).toBe(404);

@@ -13,7 +13,7 @@ eachBackend((backend) => {
   const { create, groupNamed } = groupsUnderTest(organisation, () => name);
 
   describe('deactivating a group', () => {
-    it('hides it, keeps its members and name, and can be undone', async () => {
+    it('hides the group, keeps its members and name, and can be undone', async () => {
       const id = await create({ members: [organisation.id('second')] });
       await organisation.do('member', 'POST', `user_groups/${id}/deactivate`);
       const { user_groups: shown } = await organisation.do('member', 'GET', 'user_groups');
@@ -30,7 +30,7 @@ eachBackend((backend) => {
       expect(await groupNamed()).toMatchObject({ deactivated: false });
     });
 
-    it('is a removal for clients without support for deactivated groups, and reactivation is an addition', async () => {
+    it('is published as a removal to clients without support for deactivated groups, and reactivation as an addition', async () => {
       const capable = await organisation.watch('guest', {
         client_capabilities: '{"include_deactivated_groups":true,"unheard_of":true}',
       });
@@ -58,7 +58,7 @@ eachBackend((backend) => {
       ]);
     });
 
-    it('keeps it in the register response for capable clients only', async () => {
+    it('keeps the group in the register response only for clients that support deactivated groups', async () => {
       const id = await create();
       await organisation.do('member', 'POST', `user_groups/${id}/deactivate`);
       const told = async (include_deactivated_groups: boolean) => {
@@ -72,7 +72,7 @@ eachBackend((backend) => {
       expect([await told(true), await told(false)]).toEqual([true, false]);
     });
 
-    it('prevents its use as a subgroup or in a permission', async () => {
+    it('prevents the use of the group as a subgroup or in a permission', async () => {
       const id = await create();
       await organisation.do('member', 'POST', `user_groups/${id}/deactivate`);
       name = organisation.newName();

@@ -65,7 +65,7 @@ eachBackend((backend) => {
       expect((await organisation.ask('moderator', 'POST', path, { add: [second] })).status).toBe(400);
     });
 
-    it('are not managed by a guest in the permission’s value, because guests cannot hold it', async () => {
+    it('cannot be managed by a guest, even if the permission’s value contains the guest', async () => {
       const guest = organisation.id('guest');
       const id = await create({
         name,
@@ -77,7 +77,7 @@ eachBackend((backend) => {
       expect([refused.status, refused.body.code]).toEqual([400, 'BAD_REQUEST']);
     });
 
-    it('are listed with or without those of nested groups', async () => {
+    it('are listed with or without the members of nested groups', async () => {
       const inner = await create({ members: [organisation.id('guest')] });
       const middle = await create({ subgroups: [inner], members: [organisation.id('second')] });
       const id = await create({ name, subgroups: [middle], members: [organisation.id('moderator')] });
@@ -131,7 +131,7 @@ eachBackend((backend) => {
     });
   });
 
-  describe('a request is refused, and nothing changes,', () => {
+  describe('a group request', () => {
     const outside = 999_999;
     const good = () => ({ name: organisation.newName(), description: '', members: [] });
     it.each([
@@ -152,7 +152,7 @@ eachBackend((backend) => {
       ['a permission of a wrong type', { can_manage_group: true }],
       ['a permission without members', { can_manage_group: { direct_subgroups: [] } }],
       ['a permission that is a fraction', { can_manage_group: 1.5 }],
-    ])('for a new group with %s', async (_what, fields) => {
+    ])('is refused without side effects for a new group with %s', async (_what, fields) => {
       const before = await organisation.groups();
       const events = await organisation.watch();
       const { status, body } = await organisation.ask('member', 'POST', 'user_groups/create', {
@@ -184,7 +184,7 @@ eachBackend((backend) => {
       ['POST', '/subgroups', { add: [outside] }],
       ['POST', '/subgroups', { delete: [outside] }],
       ['POST', '/subgroups', { add: [-1] }],
-    ] as const)('for %s …%s with %j', async (method, path, fields) => {
+    ] as const)('is refused without side effects: %s …%s with %j', async (method, path, fields) => {
       const id = await create({ name });
       const before = await organisation.groups();
       const events = await organisation.watch();
@@ -201,7 +201,7 @@ eachBackend((backend) => {
       ['GET', '/members', {}],
       ['GET', '/members/1', {}],
       ['GET', '/subgroups', {}],
-    ] as const)('for a group that does not exist, by %s …%s', async (method, path, fields) => {
+    ] as const)('is refused for a group that does not exist: %s …%s', async (method, path, fields) => {
       for (const id of [String(outside), 'x', '-1']) {
         const { status, body } = await organisation.ask('owner', method, `user_groups/${id}${path}`, fields);
         expect([status, body.code]).toEqual([400, 'BAD_REQUEST']);
@@ -213,13 +213,13 @@ eachBackend((backend) => {
       ['user_groups/1/members', 'direct_member_only'],
       ['user_groups/1/members/1', 'direct_member_only'],
       ['user_groups/1/subgroups', 'direct_subgroup_only'],
-    ])('for GET %s with a %s that is not a boolean', async (path, parameter) => {
+    ])('is refused for GET %s if %s is not a boolean', async (path, parameter) => {
       const { status, body } = await organisation.ask('owner', 'GET', path, { [parameter]: 'maybe' });
       expect([status, body.code]).toEqual([400, 'BAD_REQUEST']);
     });
 
     it.each(['[]', '"all"', '{"include_deactivated_groups":"yes"}'])(
-      'for the client capabilities %s',
+      'is refused for the client capabilities %s',
       async (text) => {
         const { status, body } = await organisation.ask('owner', 'POST', 'register', {
           client_capabilities: text,
@@ -228,7 +228,7 @@ eachBackend((backend) => {
       },
     );
 
-    it('for a group that exists only as the value of a permission', async () => {
+    it('is refused for a group that exists only as the value of a permission', async () => {
       await create({ name });
       const { db } = organisation.server.server.database;
       const unnamed = await db.selectFrom('user_groups').select('id').where('name', 'is', null).execute();
@@ -236,7 +236,7 @@ eachBackend((backend) => {
       expect(status).toBe(400);
     });
 
-    it('for a user who is already a member, is not a member, or does not exist', async () => {
+    it('is refused for a user who is already a member, is not a member, or does not exist', async () => {
       const second = organisation.id('second');
       const id = await create({ name, members: [second] });
       const again = await organisation.ask('member', 'POST', `user_groups/${id}/members`, { add: [second] });
@@ -248,7 +248,7 @@ eachBackend((backend) => {
       expect([unknown.status, unknown.body.code]).toEqual([400, 'BAD_REQUEST']);
     });
 
-    it('for guests, and to deactivate a group also for bots', async () => {
+    it('is refused for guests, and for bots that deactivate a group', async () => {
       const id = await create({ name });
       for (const [who, method, path] of [
         ['guest', 'POST', 'user_groups/create'],
@@ -268,7 +268,7 @@ eachBackend((backend) => {
     });
   });
 
-  it('bots read groups, and make and change their own', async () => {
+  it('bots can read groups, and create and change their own groups', async () => {
     const own = { name: organisation.newName(), description: 'x', members: [organisation.id('bot')] };
     const { group_id: id } = await organisation.do('bot', 'POST', 'user_groups/create', own);
     await organisation.do('bot', 'PATCH', `user_groups/${id}`, { description: 'y' });

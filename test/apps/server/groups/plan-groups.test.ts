@@ -74,7 +74,7 @@ describe('the members of a group', () => {
   const withMe = { memberIds: new Set([me, other]) };
   const manager = factsOf({}, ['can_manage_group']);
 
-  it('can be added by users who can manage the group or all groups, or add members to it', () => {
+  it('can be added by users with the right to manage the group, to manage all groups, or to add members', () => {
     const add = [me];
     expect(outcome(factsOf({ mayManageAllGroups: true }), { add })).toBe('done');
     for (const held of ['can_manage_group', 'can_add_members_group'] as const)
@@ -91,7 +91,7 @@ describe('the members of a group', () => {
     expect(outcome(joiner, { add: [me, other] })).toBe(insufficient);
   });
 
-  it('can be removed by users who can manage the group or all groups, or remove members from it', () => {
+  it('can be removed by users with the right to manage the group, to manage all groups, or to remove members', () => {
     const remove = [other];
     expect(outcome(factsOf({ mayManageAllGroups: true }), { remove })).toBe('done');
     for (const held of ['can_manage_group', 'can_remove_members_group'] as const)
@@ -185,7 +185,7 @@ describe('a change of a group', () => {
   const outcome = (facts: GroupFacts, wish: Partial<GroupUpdateRequest>) => said(() => plan(facts, wish));
   const nothing = { groupId: cooks, permissions: [] };
 
-  it('needs the right to manage it or all groups, even if nothing changes', () => {
+  it('requires the right to manage the group or all groups, even if nothing changes', () => {
     expect(outcome(manager(), {})).toBe('done');
     expect(outcome(factsOf({ mayManageAllGroups: true }), {})).toBe('done');
     expect(outcome(factsOf({}, ['can_add_members_group', 'can_remove_members_group']), {})).toBe(
@@ -246,7 +246,7 @@ describe('a new group', () => {
   const outcome = (fields: Partial<GroupFacts>, changed: Partial<GroupCreationRequest> = {}) =>
     said(() => planGroupCreation(factsOf(fields), { ...wish, ...changed }));
 
-  it('belongs to its creator, who can manage it and add members; other permissions are defaults', () => {
+  it('lets its creator manage it and add members, and has defaults for other permissions', () => {
     const mine = { directMembers: [me], directSubgroups: [] };
     expect(planGroupCreation(factsOf(), wish)).toEqual({
       name: 'cooks',
@@ -274,7 +274,7 @@ describe('a new group', () => {
     expect(outcome({}, { permissions: { can_join_group: ended } })).toBe('User group is deactivated');
   });
 
-  it('needs the permission to create groups, and an unused name', () => {
+  it('requires the permission to create groups, and an unused name', () => {
     expect(outcome({ mayCreateGroups: false, mayManageAllGroups: true })).toBe(insufficient);
     expect(outcome({ isNameTaken: true })).toContain("'cooks' already exists");
     expect(outcome({}, { name: 'role:cooks' })).toContain("cannot start with 'role:'");

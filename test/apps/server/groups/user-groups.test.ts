@@ -13,7 +13,7 @@ eachBackend((backend) => {
   const { create, groupNamed } = groupsUnderTest(organisation, () => name);
 
   describe('creating a group', () => {
-    it('gives it members, subgroups and permissions, and publishes it to all clients', async () => {
+    it('stores members, subgroups and permissions, and publishes the group to all clients', async () => {
       const events = await organisation.watch();
       const [inner, everyone] = [
         await organisation.roleGroup('owners'),
@@ -46,7 +46,7 @@ eachBackend((backend) => {
       expect(await events()).toEqual([{ type: 'user_group', op: 'add', group }]);
     });
 
-    it('needs the permission to create groups, which guests never hold', async () => {
+    it('requires the permission to create groups, which guests never hold', async () => {
       const fields = { name, description: '', members: [] };
       const refused = await organisation.ask('guest', 'POST', 'user_groups/create', fields);
       expect([refused.status, refused.body.code]).toEqual([400, 'BAD_REQUEST']);
@@ -71,7 +71,7 @@ eachBackend((backend) => {
       expect([status, body.code, body.msg]).toEqual([400, 'BAD_REQUEST', expect.stringContaining('exists')]);
     });
 
-    it('creates one of two concurrent groups with the same name', async () => {
+    it('succeeds for only one of several concurrent requests with the same name', async () => {
       const fields = { name, description: '', members: [] };
       const answers = await Promise.all(
         (['member', 'second', 'owner', 'moderator'] as const).map((who) =>
@@ -83,7 +83,7 @@ eachBackend((backend) => {
   });
 
   describe('changing a group', () => {
-    it('publishes changed fields to all clients, and no unchanged ones', async () => {
+    it('publishes only the changed fields, to all clients', async () => {
       const id = await create();
       const events = await organisation.watch();
       const everyone = await organisation.roleGroup('everyone');
@@ -105,13 +105,13 @@ eachBackend((backend) => {
       ]);
     });
 
-    it('can change only the letter case of its name', async () => {
+    it('can change only the letter case of the name', async () => {
       const id = await create();
       await organisation.do('member', 'PATCH', `user_groups/${id}`, { name: name.toUpperCase() });
       expect((await groupNamed(name.toUpperCase())).id).toBe(id);
     });
 
-    it('needs the permission to manage it or all groups, and no lesser permission', async () => {
+    it('requires the permission to manage the group or all groups; lesser permissions do not suffice', async () => {
       const id = await create({
         can_add_members_group: await organisation.roleGroup('members'),
         can_remove_members_group: await organisation.roleGroup('members'),
@@ -160,7 +160,7 @@ eachBackend((backend) => {
   });
 
   describe('a change of a permission', () => {
-    it('is refused if the current value is not the expected one, in any form', async () => {
+    it('is refused if the current value is not the expected value, in any form', async () => {
       const id = await create();
       const [everyone, owners] = [
         await organisation.roleGroup('everyone'),
@@ -178,7 +178,7 @@ eachBackend((backend) => {
       expect((await groupNamed()).can_leave_group).toBe(owners);
     });
 
-    it('lets one of two concurrent changes with the same expected value succeed', async () => {
+    it('succeeds for only one of two concurrent changes with the same expected value', async () => {
       const old = await organisation.roleGroup('everyone');
       const [owners, members] = [
         await organisation.roleGroup('owners'),
@@ -195,7 +195,7 @@ eachBackend((backend) => {
       }
     });
 
-    it('keeps a set of members and subgroups distinct from a group, and sorted', async () => {
+    it('stores a set of members and subgroups sorted, and distinct from a group', async () => {
       const id = await create();
       const [moderators, owners] = [
         await organisation.roleGroup('moderators'),

@@ -22,7 +22,7 @@ eachBackend((backend) => {
   }
 
   describe('making an invitation', () => {
-    it('answers a link that is valid for ten days and never stored itself, and notifies administrators', async () => {
+    it('returns a link that is valid for ten days and is not stored itself, and notifies administrators', async () => {
       const events = await organisation.watch('administrator', { event_types: '["invites_changed"]' });
       const others = await organisation.watch('member', { event_types: '["invites_changed"]' });
       const { invite_link: link } = await organisation.do('owner', 'POST', path);
@@ -47,14 +47,14 @@ eachBackend((backend) => {
       expect(JSON.stringify(rows)).not.toContain(token);
     });
 
-    it('takes minutes, or null for no expiry', async () => {
+    it('accepts an expiry in minutes, or null for no expiry', async () => {
       await organisation.do('owner', 'POST', path, { invite_expires_in_minutes: 5 });
       expect((await invites()).at(-1)?.expiry_date).toBe(Math.floor(organisation.server.now / 1000) + 300);
       await organisation.do('owner', 'POST', path, { invite_expires_in_minutes: null });
       expect((await invites()).at(-1)?.expiry_date).toBeNull();
     });
 
-    it('ignores the days of older clients, and reports them as ignored', async () => {
+    it('ignores the legacy expiry in days, and reports it as ignored', async () => {
       const answer = await organisation.do('owner', 'POST', path, { invite_expires_in_days: 3 });
       expect(answer.ignored_parameters_unsupported).toEqual(['invite_expires_in_days']);
     });
@@ -69,7 +69,7 @@ eachBackend((backend) => {
       ['group_ids', ['1']],
       ['include_realm_default_subscriptions', 'yes'],
       ['welcome_message_custom_text', 'x'.repeat(8001)],
-    ])('refuses %s as %j, and creates none', async (name, value) => {
+    ])('refuses %s as %j, and creates no invitation', async (name, value) => {
       const before = await invites();
       const answer = await organisation.ask('owner', 'POST', path, { [name]: value });
       expect(answer).toMatchObject(refusal('BAD_REQUEST', new RegExp(name)));
@@ -80,11 +80,11 @@ eachBackend((backend) => {
       ['guest', /guest/],
       ['bot', /bot/],
       ['member', 'Insufficient permission'],
-    ] as const)('is refused to a %s', async (who, msg) => {
+    ] as const)('is refused for a %s', async (who, msg) => {
       expect(await organisation.ask(who, 'POST', path)).toMatchObject(refusal('BAD_REQUEST', msg));
     });
 
-    it('grants no role above its creator’s own', async () => {
+    it('grants no role above its creator’s role', async () => {
       await letEverybodyInvite();
       const roleCodes = [100, 200, 300, 400, 600];
       for (const [who, own] of [
@@ -112,7 +112,7 @@ eachBackend((backend) => {
       }
     });
 
-    it('refuses channels to which the user may not add subscribers', async () => {
+    it('refuses channels that the user may not add subscribers to', async () => {
       await letEverybodyInvite();
       const group = await organisation.roleGroup('moderators');
       await organisation.do('owner', 'PATCH', 'realm', { can_add_subscribers_group: { new: group } });
@@ -149,11 +149,11 @@ eachBackend((backend) => {
       await organisation.do('owner', 'POST', path, { group_ids: [others] });
     });
 
-    it('takes null as no channels and no groups', async () => {
+    it('accepts null for no channels and no groups', async () => {
       await organisation.do('owner', 'POST', path, { stream_ids: null, group_ids: null });
     });
 
-    it('takes at most 8000 characters of welcome text, counted in code points', async () => {
+    it('accepts a welcome text of at most 8000 code points', async () => {
       const welcome = (characters: number) => ({
         welcome_message_custom_text: '\u{1F426}'.repeat(characters),
       });
@@ -176,7 +176,7 @@ eachBackend((backend) => {
   });
 
   describe('invitations', () => {
-    it('are listed to administrators, and to others their own, until they expire', async () => {
+    it('are listed for administrators and for their own inviters, until they expire', async () => {
       await letEverybodyInvite();
       await organisation.do('moderator', 'POST', path, { invite_expires_in_minutes: 1 });
       const ids = (await invites('moderator')).map(({ invited_by_user_id }) => invited_by_user_id);
@@ -189,7 +189,7 @@ eachBackend((backend) => {
       }
     });
 
-    it('are revoked by their inviter and by administrators, and are unknown to others', async () => {
+    it('can be revoked by their inviter and by administrators, and look unknown to other users', async () => {
       await letEverybodyInvite();
       const make = async () => {
         await organisation.do('moderator', 'POST', path);

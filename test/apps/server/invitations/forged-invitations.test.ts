@@ -46,7 +46,7 @@ eachBackend((backend) => {
     expect(rows.map(({ user_id }) => user_id)).toEqual([organisation.id('owner')]);
   });
 
-  it('guests and bots cannot create one, even if they are in a permitted group', async () => {
+  it('guests and bots cannot create an invitation, even if they are in a permitted group', async () => {
     const members = [organisation.id('guest'), organisation.id('bot'), organisation.id('member')];
     await organisation.do('owner', 'PATCH', 'realm', {
       create_multiuse_invite_group: { new: { direct_members: members, direct_subgroups: [] } },
@@ -81,7 +81,7 @@ eachBackend((backend) => {
       expect([await read(before), await read(after)]).toEqual([400, 200]);
     });
 
-    it('does not subscribe new users once it is archived', async () => {
+    it('does not subscribe new users once the channel is archived', async () => {
       const channel = new ChannelUnderTest(organisation);
       await channel.make('owner', { invite_only: true });
       const wish = { stream_ids: [channel.id] };

@@ -53,7 +53,7 @@ eachBackend((backend) => {
     return { user, channels: rows.map(({ channel_id }) => channel_id) };
   }
 
-  it('an invitation answers a link below the address of the server, result and msg', async () => {
+  it('creating an invitation returns a link below the server’s URL, result and msg', async () => {
     expect(await organisation.do('owner', 'POST', path)).toEqual({
       result: 'success',
       msg: '',
@@ -61,7 +61,7 @@ eachBackend((backend) => {
     });
   });
 
-  it('an invitation is valid by default for as long as the server’s setting says', async () => {
+  it('the default lifetime of an invitation is the one in the server’s settings', async () => {
     await organisation.do('owner', 'POST', path);
     const { invites } = await organisation.do('owner', 'GET', 'invites');
     const [last] = (invites as { expiry_date: number; invited: number }[]).slice(-1);
@@ -91,7 +91,7 @@ eachBackend((backend) => {
       }
     });
 
-    it('is in default channels even if the inviter may not add subscribers, and names no channels', async () => {
+    it('is in default channels even if the inviter may not add subscribers and therefore names no channels', async () => {
       const group = await organisation.roleGroup('administrators');
       const members = await organisation.roleGroup('members');
       await organisation.do('owner', 'PATCH', 'realm', { can_add_subscribers_group: { new: group } });

@@ -41,14 +41,14 @@ eachBackend((backend) => {
   };
 
   describe('the role that a link grants', () => {
-    it('is no longer granted once its inviter cannot invite users', async () => {
+    it('is no longer granted once the inviter cannot invite users', async () => {
       const link = await make({ invite_as: roles.administrator });
       expect((await link.join()).role).toBe(roles.administrator);
       await demote(roles.member);
       await link.admitsNoOne();
     });
 
-    it('is never above the inviter’s: a demotion revokes such links, keeps the others, and publishes an event', async () => {
+    it('is never above the inviter’s role: a demotion revokes only links to higher roles, and publishes an event', async () => {
       await letInvite('members');
       const links = await Promise.all(
         [200, 300, 400, 600].map(async (role) => ({ role, link: await make({ invite_as: role }) })),
@@ -65,7 +65,7 @@ eachBackend((backend) => {
       await links[0]?.link.admitsNoOne();
     });
 
-    it('is lowered to the inviter’s if the link still exists, as after a database restore', async () => {
+    it('is lowered to the inviter’s role if the link still exists, such as after a database restore', async () => {
       await letInvite('members');
       const link = await make({ invite_as: roles.administrator });
       const set = { role: roles.moderator };
@@ -85,7 +85,7 @@ eachBackend((backend) => {
       expect(await openInvitations()).toEqual([]);
     });
 
-    it('stays after a promotion, without an event', async () => {
+    it('stays the same after a promotion, without an event', async () => {
       const link = await make({ invite_as: roles.administrator });
       const events = await organisation.watch('administrator', { event_types: '["invites_changed"]' });
       await demote(roles.owner);
@@ -124,7 +124,7 @@ eachBackend((backend) => {
       expect(await link.join()).toMatchObject({ status: 303, channelIds: [] });
     });
 
-    it('include only default channels and channels to which the inviter can add users', async () => {
+    it('include only default channels and channels that the inviter can add users to', async () => {
       await letInvite('members');
       const open = await addChannel(organisation);
       const chosen = await addChannel(organisation);
@@ -152,7 +152,7 @@ eachBackend((backend) => {
       return groupId(Number(answer.body.group_id));
     };
 
-    it('include only groups to which the inviter can still add members', async () => {
+    it('include only groups that the inviter can still add members to', async () => {
       const [kept, lost] = [await newGroup(), await newGroup()];
       const link = await make({ group_ids: [kept, lost] });
       expect((await link.join()).groupIds).toEqual([kept, lost]);

@@ -55,7 +55,7 @@ eachBackend((backend) => {
       for (const name of ['full_name', 'email', 'password']) expect(text).toContain(`<label for="${name}">`);
     });
 
-    it('becomes a user with its role, channels and groups, and signs in', async () => {
+    it('becomes a user with the role, channels and groups of the invitation, and can sign in', async () => {
       const { id: channelId, name } = await addChannel(organisation, { members: ['member'] });
       const { group_id: groupId } = await organisation.do('owner', 'POST', 'user_groups/create', {
         name: organisation.newName(),
@@ -144,7 +144,7 @@ eachBackend((backend) => {
     });
   });
 
-  describe('a link stops working', () => {
+  describe('a link', () => {
     const expectNothing = async (link: string) => {
       const [seen, sent] = [await open(link), await open(link, say())];
       expect([seen.status, sent.status]).toEqual([404, 404]);
@@ -154,14 +154,14 @@ eachBackend((backend) => {
     };
 
     it.each([`/join/${'a'.repeat(24)}/`, '/join/x/', '/join/%00/', `/join/${'A'.repeat(24)}/`])(
-      'if it never existed: %s',
+      'does not work if it never existed: %s',
       async (link) => {
         if (link.includes('%00')) expect((await open(link)).status).toBe(400);
         else await expectNothing(link);
       },
     );
 
-    it('at the minute when it expires', async () => {
+    it('stops working when it expires', async () => {
       const link = await invite({ invite_expires_in_minutes: 1 });
       organisation.server.now += 59_999;
       expect((await open(link)).status).toBe(200);
@@ -169,7 +169,7 @@ eachBackend((backend) => {
       await expectNothing(link);
     });
 
-    it('when it is revoked', async () => {
+    it('stops working when it is revoked', async () => {
       const link = await invite();
       const { invites } = await organisation.do('owner', 'GET', 'invites');
       const { id } = (invites as { id: number }[]).at(-1) ?? {};
@@ -177,7 +177,7 @@ eachBackend((backend) => {
       await expectNothing(link);
     });
 
-    it('when its inviter is deactivated', async () => {
+    it('stops working when its inviter is deactivated', async () => {
       const { server } = organisation.server;
       const account = await organisation.server.addAccount(`inviter${people}@example.com`, { role: 200 });
       const { body } = await organisation.server.ask(account, 'POST', 'invites/multiuse');
@@ -195,7 +195,7 @@ eachBackend((backend) => {
     expect(answers.map(({ status }) => status).sort()).toEqual([303, 400]);
   });
 
-  it('a user who joins under load sees a page that says to wait, and can join afterwards', async () => {
+  it('a user who joins under load sees a page that asks them to wait, and can join afterwards', async () => {
     const link = await invite();
     const answers = await Promise.all(
       Array.from({ length: 20 }, (_, index) =>

@@ -98,7 +98,7 @@ describe('the linkifier cache of a process', () => {
   });
 
   eachPostgres((backend) => {
-    it('reloads after another process has changed them or a signal may have been lost', async () => {
+    it('reloads when another process has changed linkifiers or a signal may have been lost', async () => {
       const here = await newWorld(backend);
       const tells: SignalListener[] = [];
       const signals = {

@@ -7,7 +7,7 @@ const issue = { pattern: '#(?P<id>[0-9]+)', url_template: 'https://tracker.examp
 const ticket = { pattern: 'T(?P<id>[0-9]+)', url_template: 'https://tickets.example.com/{id}' };
 const mere = { pattern: 'moo', url_template: 'https://cow.example.com/' };
 const bare = { example_input: null, reverse_template: null, alternative_url_templates: [] };
-/** A linkifier with everything that clients need to turn a pasted URL back into its text. */
+/** A linkifier with everything that clients need to turn a pasted URL back into text. */
 const reversible = {
   ...issue,
   example_input: '#1234',
@@ -41,7 +41,7 @@ eachBackend((backend) => {
   });
 
   describe('adding a linkifier', () => {
-    it('returns its ID, publishes all linkifiers to all clients, and adds it to the register response', async () => {
+    it('returns its id, and publishes all linkifiers to all clients and in the register response', async () => {
       const first = { ...mere, ...bare, id: await add(mere) };
       const events = await organisation.watch('guest', capable);
       const answer = await organisation.do('administrator', 'POST', 'realm/filters', issue);
@@ -67,7 +67,7 @@ eachBackend((backend) => {
       expect(await listed()).toEqual([{ ...issue, ...bare, id }]);
     });
 
-    it('keeps what clients need to write its text for a pasted URL, until it is emptied', async () => {
+    it('stores the example and templates for pasted URLs until a request empties them', async () => {
       const id = await add(reversible);
       expect(await listed()).toEqual([{ ...reversible, id }]);
       await organisation.do('owner', 'PATCH', `realm/filters/${id}`, issue);
@@ -77,7 +77,7 @@ eachBackend((backend) => {
       expect(await listed()).toEqual([{ ...issue, ...bare, id }]);
     });
 
-    it('refuses an existing pattern, also in concurrent requests', async () => {
+    it('refuses an existing pattern, even in concurrent requests', async () => {
       const asked = [1, 2, 3].map(() => organisation.ask('owner', 'POST', 'realm/filters', issue));
       const answers = await Promise.all(asked);
       expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400]);
@@ -89,7 +89,7 @@ eachBackend((backend) => {
       expect(body).toMatchObject({ msg: message, errors: { __all__: [message] } });
     });
 
-    it('refuses more than 50', async () => {
+    it('refuses more than 50 linkifiers', async () => {
       const rows = Array.from({ length: 49 }, (_, position) => ({
         pattern: `a${position}`,
         url_template: 'https://a.example',
@@ -103,7 +103,7 @@ eachBackend((backend) => {
     });
   });
 
-  describe('a linkifier is refused, and nothing changes,', () => {
+  describe('a new linkifier', () => {
     it.each([
       ['pattern', { pattern: '' }, 'Pattern cannot be blank.'],
       ['pattern', { pattern: 'a'.repeat(501) }, 'Pattern cannot exceed 500 characters.'],
@@ -170,13 +170,13 @@ eachBackend((backend) => {
         { alternative_url_templates: Array.from({ length: 21 }, () => 'https://a.example/{id}') },
         'At most 20 alternative URL templates are allowed.',
       ],
-    ])('for its %s: %j', async (field, wrong, message) => {
+    ])('is refused without side effects for its %s: %j', async (field, wrong, message) => {
       const body = await refused('POST', 'realm/filters', { ...issue, ...wrong });
       expect(body.msg).toEqual(message);
       expect(body.errors).toEqual({ [field]: [body.msg] });
     });
 
-    it.each(['pattern', 'url_template'] as const)('without %s', async (missing) => {
+    it.each(['pattern', 'url_template'] as const)('is refused without %s', async (missing) => {
       const { [missing]: _, ...fields } = issue;
       const { status, body } = await organisation.ask('owner', 'POST', 'realm/filters', fields);
       expect([status, body.code, body.var_name]).toEqual([400, 'REQUEST_VARIABLE_MISSING', missing]);
@@ -184,7 +184,7 @@ eachBackend((backend) => {
   });
 
   describe('changing a linkifier', () => {
-    it('publishes all linkifiers to all clients, and keeps its position', async () => {
+    it('publishes all linkifiers to all clients, and keeps the position', async () => {
       const [first, second] = [await add(issue), await add(mere)];
       const events = await organisation.watch('guest', capable);
       await organisation.do('administrator', 'PATCH', `realm/filters/${first}`, ticket);
@@ -197,7 +197,7 @@ eachBackend((backend) => {
       await organisation.do('owner', 'PATCH', `realm/filters/${first}`, { ...ticket, ...mere, pattern: 'T' });
     });
 
-    it('refuses the same fields as for a new one, and an unknown linkifier', async () => {
+    it('refuses the same values as for a new linkifier, and an unknown linkifier', async () => {
       const [first] = [await add(issue), await add(mere)];
       const bad = await refused('PATCH', `realm/filters/${first}`, { ...issue, pattern: '(' });
       expect(bad.errors).toEqual({ pattern: [bad.msg] });
@@ -208,7 +208,7 @@ eachBackend((backend) => {
   });
 
   describe('removing a linkifier', () => {
-    it('publishes the remaining ones to all clients, and refuses an unknown one', async () => {
+    it('publishes the remaining linkifiers to all clients, and refuses an unknown linkifier', async () => {
       const [first, second] = [await add(issue), await add(mere)];
       const events = await organisation.watch('guest', capable);
       await organisation.do('administrator', 'DELETE', `realm/filters/${first}`);
@@ -220,7 +220,7 @@ eachBackend((backend) => {
   });
 
   describe('the order of linkifiers', () => {
-    it('follows the list of IDs, and new ones come last', async () => {
+    it('follows the list of ids, and new linkifiers come last', async () => {
       const ids = [await add(issue), await add(mere), await add(ticket)] as const;
       const [a, b, c] = ids;
       const events = await organisation.watch('guest', capable);
@@ -233,7 +233,7 @@ eachBackend((backend) => {
       expect((await listed()).map(({ id }) => id)).toEqual([c, a, b, d]);
     });
 
-    it('can be an empty list if there are none', async () => {
+    it('can be an empty list if there are no linkifiers', async () => {
       await organisation.do('owner', 'PATCH', 'realm/linkifiers', { ordered_linkifier_ids: [] });
     });
 

@@ -60,7 +60,7 @@ eachBackend((backend) => {
     expect(await render('#7')).toBe('<p><a href="https://numbers.example.com/7?mark=%23">#7</a></p>');
   });
 
-  it('links to other schemes are not created, and channel descriptions get links too', async () => {
+  it('linkifiers create no links to other schemes, and also apply to channel descriptions', async () => {
     await add('run (?P<code>.+)', '{+code}');
     expect(await render('run javascript:alert(1)')).toBe('<p>run javascript:alert(1)</p>');
     await organisation.do('owner', 'PATCH', `streams/${channel.id}`, { description: 'for #7' });

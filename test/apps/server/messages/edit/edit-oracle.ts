@@ -35,7 +35,9 @@ export interface OracleCase {
 
 const young = (seconds: number, limit: number | null) => limit === null || seconds <= limit + 20;
 
-/** The outcome of a case by the page's rules: `done`, an error code, or the number of the failed check. */
+/**
+ * The outcome of a case by the rules of the chat API page: `done`, an error code, or the number of the failed check.
+ */
 export function judge(c: OracleCase): string {
   const has = (...names: string[]) => names.some((name) => c.held.includes(name));
   const leads = c.role === roles.owner || c.role === roles.administrator;

@@ -24,12 +24,15 @@ eachBackend((backend) => {
     return { channelId, ids };
   }
 
-  it.each(['x', '1.5', '-1', '0'])('a message is named by an integer, which %s is not', async (id) => {
-    const { status, body } = await ask(id, { content: 'x' });
-    expect([status, body.code]).toEqual([400, 'BAD_REQUEST']);
-  });
+  it.each(['x', '1.5', '-1', '0'])(
+    'an edit of message %s is refused, because this is not the integer id of a message',
+    async (id) => {
+      const { status, body } = await ask(id, { content: 'x' });
+      expect([status, body.code]).toEqual([400, 'BAD_REQUEST']);
+    },
+  );
 
-  it('answers only result, msg and the detached files', async () => {
+  it('an edit returns only result, msg and the detached files', async () => {
     const { ids } = await lunch(1);
     expect(await edit(ids[0] as number, { topic: 'dinner' })).toEqual({
       result: 'success',
@@ -48,7 +51,7 @@ eachBackend((backend) => {
     });
 
     it.each(['', 'general chat', '(no topic)', ' '])(
-      'is not %j if topics are required by the channel or the organization',
+      'cannot be %j if the channel or the organization requires topics',
       async (topic) => {
         const required = await channel('disable_empty_topic');
         const inherits = await channel();
@@ -95,7 +98,7 @@ eachBackend((backend) => {
       ['change_one', ['lunch', 'dinner', 'lunch']],
       ['change_later', ['lunch', 'dinner', 'dinner']],
       ['change_all', ['dinner', 'dinner', 'dinner']],
-    ])('%s decides which messages move, and is in the event', async (propagate_mode, topics) => {
+    ])('%s determines which messages move, and is in the event', async (propagate_mode, topics) => {
       const { ids } = await lunch(3);
       const told = await organisation.watch('member', { event_types: '["update_message"]' });
       await edit(ids[1] as number, { topic: 'dinner', propagate_mode });
@@ -104,7 +107,7 @@ eachBackend((backend) => {
       expect(await told()).toMatchObject([{ propagate_mode, message_ids }]);
     });
 
-    it.each(['change_later', 'change_all'])('is not %s if only the content changes', async (mode) => {
+    it.each(['change_later', 'change_all'])('cannot be %s if only the content changes', async (mode) => {
       const { ids } = await lunch(1);
       const [id = 0] = ids;
       for (const same of [{}, { topic: 'lunch' }]) {
@@ -123,7 +126,7 @@ eachBackend((backend) => {
       (await textsIn(organisation, channelId, 'dinner')).length,
     ];
 
-    it('are by default in the new topic, and not in the old one', async () => {
+    it('appear by default in the new topic, and not in the old topic', async () => {
       const { channelId, ids } = await lunch(2);
       await edit(ids[0] as number, { topic: 'dinner' });
       expect(await counts(channelId)).toEqual([1, 2]);
@@ -166,7 +169,7 @@ eachBackend((backend) => {
       ]);
     });
 
-    it.each(['✔', '✔ ', '✔ general chat'])('is not the empty topic: %j', async (topic) => {
+    it.each(['✔', '✔ ', '✔ general chat'])('cannot be the empty topic: %j', async (topic) => {
       const { id: channelId } = await channel();
       const [id = 0] = await post(organisation, { channelId, topic: '' });
       const { status, body } = await ask(id, { topic, propagate_mode: 'change_all' });
@@ -176,7 +179,7 @@ eachBackend((backend) => {
     });
   });
 
-  it('prev_content_sha256 must be the hash of the former content, or nothing changes', async () => {
+  it('prev_content_sha256 must be the hash of the current content, or nothing changes', async () => {
     const { ids } = await lunch(1);
     const [id = 0] = ids;
     const hash = (text: string) => createHash('sha256').update(text).digest('hex');

@@ -57,7 +57,7 @@ eachBackend((backend) => {
   }
 
   describe('the content', () => {
-    it('is changed only by its sender, regardless of the role of others', async () => {
+    it('can be changed only by its sender, regardless of the roles of other users', async () => {
       const { id: channelId } = await addChannel(organisation, { members: ['member', 'second'] });
       const [id = 0] = await post(organisation, { channelId });
       for (const who of ['owner', 'administrator', 'moderator', 'second', 'bot'] as const) {
@@ -111,7 +111,7 @@ eachBackend((backend) => {
       expect(await edit('member', id, { topic: 'dinner' })).toBe(ok);
     });
 
-    it('can be changed until message_content_edit_limit_seconds have passed, by administrators too', async () => {
+    it('can be changed, even by administrators, only until message_content_edit_limit_seconds have passed', async () => {
       const { id: channelId } = await addChannel(organisation, { members: ['member', 'owner'] });
       const [id = 0, owners = 0] = await post(
         organisation,
@@ -131,7 +131,7 @@ eachBackend((backend) => {
   });
 
   describe('the topic', () => {
-    it('is changed by can_move_messages_between_topics_group and administrators, also for others’ messages', async () => {
+    it('can be changed by can_move_messages_between_topics_group and administrators, even for others’ messages', async () => {
       const { id: channelId } = await addChannel(organisation, { members: ['member', 'second'] });
       const [id = 0] = await post(organisation, { channelId });
       expect(await edit('second', id, { topic: 'a' })).toBe(ok);
@@ -141,7 +141,7 @@ eachBackend((backend) => {
       expect(await edit('administrator', id, { topic: 'b' })).toBe(ok);
     });
 
-    it("is changed by the channel's can_move_messages_within_channel_group and its administrators", async () => {
+    it('can be changed by the channel’s can_move_messages_within_channel_group and its administrators', async () => {
       const { id: channelId } = await addChannel(organisation, { members: ['member', 'second'] });
       const [id = 0] = await post(organisation, { channelId });
       await realmGroup('can_move_messages_between_topics_group', 'nobody');
@@ -154,7 +154,7 @@ eachBackend((backend) => {
       expect(await edit('moderator', id, { topic: 'b' })).toBe(ok);
     });
 
-    it('is changed until move_messages_within_stream_limit_seconds have passed, and by moderators and above without a limit', async () => {
+    it('can be changed until move_messages_within_stream_limit_seconds have passed, and by moderators and above at any time', async () => {
       const { id: channelId } = await addChannel(organisation, { members: ['member', 'second'] });
       const [id = 0] = await post(organisation, { channelId, ageSeconds: 100 });
       await realm({ move_messages_within_stream_limit_seconds: 79 });
@@ -166,7 +166,7 @@ eachBackend((backend) => {
       expect(await edit('member', id, { topic: 'a' })).toBe(ok);
     });
 
-    it('is changed under the same restrictions for messages with the empty topic', async () => {
+    it('is subject to the same restrictions for messages with the empty topic', async () => {
       const { id: channelId } = await addChannel(organisation, { members: ['member'] });
       const [id = 0] = await post(organisation, { channelId, topic: '', ageSeconds: 100 });
       await realmGroup('can_move_messages_between_topics_group', 'nobody');
@@ -180,7 +180,7 @@ eachBackend((backend) => {
   });
 
   describe('a topic', () => {
-    it('is resolved by can_resolve_topics_group of the organization or the channel, at any age', async () => {
+    it('can be resolved by can_resolve_topics_group of the organization or the channel, at any age', async () => {
       const { id: channelId } = await addChannel(organisation, { members: ['member', 'second'] });
       const [id = 0] = await post(organisation, { channelId, ageSeconds: 30 * 86_400 });
       expect(await edit('member', id, resolving)).toBe(ok);
@@ -209,7 +209,7 @@ eachBackend((backend) => {
       return { from, to, id, other };
     };
 
-    it('is changed by can_move_messages_between_channels_group and by administrators', async () => {
+    it('can be changed by can_move_messages_between_channels_group and by administrators', async () => {
       const { to, from, id, other } = await twoChannels();
       await realmGroup('can_move_messages_between_channels_group', 'nobody');
       for (const who of ['member', 'second', 'moderator'] as const)
@@ -221,7 +221,7 @@ eachBackend((backend) => {
       expect((await stored(organisation, id))?.channel_id).toBe(to.id);
     });
 
-    it("is changed by the old channel's can_move_messages_out_of_channel_group and its administrators", async () => {
+    it('can be changed by the old channel’s can_move_messages_out_of_channel_group and its administrators', async () => {
       const { to, from, id, other } = await twoChannels();
       await realmGroup('can_move_messages_between_channels_group', 'nobody');
       const fields = { can_move_messages_out_of_channel_group: just('second') };
@@ -234,7 +234,7 @@ eachBackend((backend) => {
       expect(await edit('moderator', other, { stream_id: to.id })).toBe(ok);
     });
 
-    it('is changed until move_messages_between_streams_limit_seconds have passed, and by moderators and above without a limit', async () => {
+    it('can be changed until move_messages_between_streams_limit_seconds have passed, and by moderators and above at any time', async () => {
       const { to, id, other } = await twoChannels();
       await realm({ move_messages_between_streams_limit_seconds: 79 });
       expect(await edit('member', id, { stream_id: to.id })).toBe(
@@ -254,7 +254,7 @@ eachBackend((backend) => {
     });
   });
 
-  it('a channel permission does not help a user who cannot read the channel: its messages look like unknown ones', async () => {
+  it('a channel permission does not help a user who cannot read the channel: its messages look unknown to the user', async () => {
     const from = await addChannel(organisation, { isPrivate: true, members: ['member'] });
     const to = await addChannel(organisation, { members: ['member', 'second'] });
     const [id = 0] = await post(organisation, { channelId: from.id });

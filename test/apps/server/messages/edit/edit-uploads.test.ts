@@ -32,7 +32,7 @@ eachBackend((backend) => {
   const edit = (id: number, fields: Record<string, unknown>) =>
     organisation.do('member', 'PATCH', `messages/${id}`, fields);
 
-  it('an edit lists the editor’s files that no message refers to any more, and no others', async () => {
+  it('an edit returns only those of the editor’s files that no message refers to anymore', async () => {
     const { id: channelId } = await addChannel(organisation, { members: ['member', 'second'] });
     const [gone, shared, foreign] = [await upload('member'), await upload('member'), await upload('second')];
     await post(organisation, { by: 'second', channelId, content: `[c](/user_uploads/${foreign.path})` });

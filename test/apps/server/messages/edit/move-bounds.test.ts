@@ -70,7 +70,7 @@ eachBackend((backend) => {
     expect(rows).toEqual([]);
   });
 
-  it('a user who could join the new private channel only gets a delete event', async () => {
+  it('a user who could join the new private channel gets only a delete event', async () => {
     const from = await addChannel(organisation, { members: ['member', 'second'] });
     const to = await addChannel(organisation, {
       isPrivate: true,
@@ -113,7 +113,7 @@ eachBackend((backend) => {
     expect(rows.map(({ user_id }) => user_id)).toEqual([organisation.id('member')]);
   });
 
-  it('a topic that is merged into another one is announced with its number of messages', async () => {
+  it('a topic that is merged into another topic is announced with its number of messages', async () => {
     const { id: channelId, name } = await addChannel(organisation, { members: ['member'] });
     const [, id = 0] = await post(
       organisation,

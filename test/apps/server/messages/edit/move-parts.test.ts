@@ -14,7 +14,7 @@ const by = { id: userId(7), fullName: 'Ada' };
 const lunch = { channelId: channelId(1), channelName: 'food', topic: 'lunch' };
 const dinner = { channelId: channelId(2), channelName: 'late food', topic: 'dinner' };
 
-it('a link to a topic works with any names', () => {
+it('a topic link works for any names of the channel and topic', () => {
   expect(topicLink(lunch)).toBe('#**food>lunch**');
   expect(topicLink({ ...lunch, topic: '' })).toBe('#**food>**');
   expect(topicLink({ ...lunch, topic: 'a*b' })).toBe(
@@ -45,7 +45,7 @@ it('notices in the topics say how many messages moved, from or to where, and by 
   );
 });
 
-it('recognizes only notices about resolved and reopened topics', () => {
+it('only notices about resolved and reopened topics are recognized', () => {
   for (const resolution of ['resolved', 'unresolved'] as const)
     expect(isResolutionText(resolutionText(by, resolution))).toBe(true);
   for (const text of ['hello', departureText(dinner, by, { kind: 'topic' }), 'Ada resolved this topic.'])

@@ -70,7 +70,7 @@ eachBackend((backend) => {
       });
     });
 
-    it('are deleted for users who cannot see the new channel, without a hint of it', async () => {
+    it('are deleted for users who cannot see the new channel, without revealing that channel', async () => {
       const from = await addChannel(organisation, { members: ['member', 'second', 'guest'] });
       const to = await addChannel(organisation, { isPrivate: true, members: ['member'] });
       const ids = await post(organisation, { channelId: from.id }, { channelId: from.id });
@@ -120,7 +120,7 @@ eachBackend((backend) => {
       expect([await reads('second', id), await reads('moderator', id)]).toEqual([true, false]);
     });
 
-    it('are only those that the mover can see, if the old channel has protected history', async () => {
+    it('include only messages that the mover can see, if the old channel has protected history', async () => {
       const from = await addChannel(organisation, { isPrivate: true, members: ['member'] });
       const to = await addChannel(organisation, { members: ['member', 'second'] });
       const [before = 0] = await post(organisation, { channelId: from.id, ageSeconds: 30 * 86_400 });
@@ -151,7 +151,7 @@ eachBackend((backend) => {
       ]);
     });
 
-    it('keep the users’ topic policies, and the more visible one wins in an existing topic', async () => {
+    it('keep the users’ topic policies; in an existing topic, the more visible policy wins', async () => {
       const from = await addChannel(organisation, { members: ['member', 'second', 'guest'] });
       const to = await addChannel(organisation, { members: ['member', 'second'] });
       const [id = 0] = await post(organisation, { channelId: from.id }, { channelId: to.id, topic: 'lunch' });

@@ -32,7 +32,7 @@ const named = [
 const topics = ['', 'lunch', '✔ lunch', '✔ dinner', '(no topic)'];
 const newTopics = [...topics, 'general chat', '✔', '✔ general chat', 'a\u0007b', 'Lunch', 'dinner'];
 
-// True in nine of ten cases, so that most cases pass the early rules and each rule refuses often enough.
+// True in nine of ten cases: most cases pass the early rules, and each rule still refuses often enough.
 const mostly = fc.integer({ min: 0, max: 9 }).map((number) => number > 0);
 const limit = fc.constantFrom(null, 100, 200);
 const cases: fc.Arbitrary<OracleCase> = fc.record({

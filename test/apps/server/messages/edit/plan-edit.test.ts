@@ -29,7 +29,7 @@ describe('the message of an edit', () => {
     expect(said(archived, content)).toBe('Invalid message(s)');
   });
 
-  it('must change: setting its current topic or channel is no change', () => {
+  it('must change: setting its current topic or channel is not a change', () => {
     for (const wish of [{}, { topic: ' lunch ' }, { channelId: channelId(1) }])
       expect(said(factsOf(), wish)).toBe('Nothing to change');
   });
@@ -53,12 +53,12 @@ describe('editing content', () => {
     expect(said(off, content)).toContain('turned off');
   });
 
-  it('is for the sender only, regardless of the roles of others', () => {
+  it('is allowed only for the sender, regardless of the roles of other users', () => {
     for (const role of Object.values(roles))
       expect(said(edited({ role, message: { senderId: userId(2) } }), content)).toContain('permission');
   });
 
-  it('ends 20 seconds after the limit, also for administrators; null is no limit', () => {
+  it('is allowed until 20 seconds after the limit, even for administrators, and at any time if the limit is null', () => {
     const aged = (seconds: number, limit: number | null = 600) =>
       edited({
         role: roles.administrator,
@@ -76,7 +76,7 @@ describe('editing content', () => {
     expect(said(facts, { ...content, channelId: channelId(1) })).toContain('while changing channel');
   });
 
-  it('needs the hash of the current content if given, even if only the topic changes', () => {
+  it('requires that a given hash matches the current content, even if only the topic changes', () => {
     for (const wish of [content, { topic: 'dinner' }]) {
       const facts = 'content' in wish ? edited() : factsOf();
       expect(said(facts, { ...wish, prevContentSha256: sha256('hello') })).toBe('done');
@@ -87,7 +87,7 @@ describe('editing content', () => {
     }
   });
 
-  it('needs can_mention_many_users_group to mention a channel of more than 15 users', () => {
+  it('requires can_mention_many_users_group to mention a channel of more than 15 users', () => {
     const all = (subscribers: number, held?: string[]) =>
       edited({ content: contentOf('@**all**', { subscribers }), ...(held && { held }) });
     expect(said(all(15), { content: '@**all**' })).toBe('done');
@@ -95,7 +95,7 @@ describe('editing content', () => {
     expect(said(all(16, ['can_mention_many_users_group']), { content: '@**all**' })).toBe('done');
   });
 
-  it('needs can_mention_many_users_group to mention a topic of more than 15 participants', () => {
+  it('requires can_mention_many_users_group to mention a topic of more than 15 participants', () => {
     const all = (participants: number, text = '@**topic**') =>
       edited({ content: contentOf(text, { participants, subscribers: 99 }) });
     expect(said(all(15), { content: 'x' })).toBe('done');
@@ -121,7 +121,7 @@ describe('a new topic', () => {
       expect(said(factsOf(), { topic: `a😀${bad}b` })).toContain('position 3');
   });
 
-  it('is cut to 60 code points, with an ellipsis', () => {
+  it('is truncated to 60 code points, with an ellipsis', () => {
     const plan = planEdit(factsOf(), wishOf({ topic: '😀'.repeat(61) }));
     expect(plan.move?.to.topic).toBe(`${'😀'.repeat(57)}...`);
     expect(planEdit(factsOf(), wishOf({ topic: 'x'.repeat(60) })).move?.to.topic).toBe('x'.repeat(60));
@@ -149,13 +149,13 @@ describe('a new topic', () => {
     }
   });
 
-  it('must be empty if the channel allows only that, also when only content changes', () => {
+  it('must be empty if the channel allows only the empty topic, even if only the content changes', () => {
     const access = accessTo(1, { channel: { topicsPolicy: 'empty_topic_only' } });
     expect(refusal(edited({ origin: access }), content)?.fields).toHaveProperty('empty_topic_display_name');
     expect(said(factsOf({ origin: access }), { topic: '' })).toBe('done');
   });
 
-  it('needs can_create_topic_group if it has no messages, unless the edit resolves the topic', () => {
+  it('requires can_create_topic_group if it has no messages, unless the edit resolves the topic', () => {
     const access = { ...accessTo(1), held: new Set<never>() };
     const facts = factsOf({ origin: access, isTopicNew: true });
     expect(said(facts, { topic: 'dinner' })).toContain('create new topics');
