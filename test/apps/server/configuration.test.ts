@@ -235,7 +235,7 @@ describe('the address of the relay', () => {
     (url) => expect(problemsOf(relayAt(url))).toEqual([]),
   );
 
-  it('is used with plain http only if the option for plain http is on, and other values than on and off are refused', () => {
+  it('has an option for plain http that takes only on and off', () => {
     expect(problemsOf({ SERVER_RELAY_PLAIN_HTTP: 'yes' })).toEqual([
       expect.stringContaining('SERVER_RELAY_PLAIN_HTTP is "yes"'),
     ]);

@@ -18,7 +18,7 @@ it.each([
   ['SERVER_RELAY_SERVER_KEY_FILE', serverKey],
   ['SERVER_RELAY_SERVER_KEY_FILE', s3Key],
   ['SERVER_RELAY_SERVER_ID', serverKey],
-])('%s never shows a key that is given instead (%#)', async (name, key) => {
+])('errors about %s never show a key that is given instead of the expected value (%#)', async (name, key) => {
   const said: string[] = [];
   const environment = {
     SERVER_DATABASE: test.databaseUrl,
@@ -40,7 +40,7 @@ it.each([
   expect(said.join('\n')).not.toContain(key);
 });
 
-it('a server does not start with the key of its file store instead of its path, and does not show it', async () => {
+it('a server that got the key of its file store instead of the key’s path does not start and does not show the key', async () => {
   const configuration = readServerEnvironment({
     SERVER_DATABASE: `${test.databaseUrl}.other`,
     SERVER_UPLOADS: 's3:bucket',

@@ -50,7 +50,7 @@ eachBackend((backend) => {
     if (backend.name === 'sqlite') expect(existsSync(url.slice('sqlite:'.length))).toBe(false);
   });
 
-  it('push status says so in a check of its own, as JSON too', async () => {
+  it('push status reports the missing database in a separate check, also as JSON', async () => {
     const url = await backend.freshUrl();
     const { status, stdout, stderr } = await run(url, 'push status --json');
     expect([status, JSON.parse(stdout)]).toEqual([
@@ -73,7 +73,7 @@ eachBackend((backend) => {
     'users add --email ada@example.com --name Notification-Bot',
     'users add --email ada@example.com --owner bob@example.com',
     'users add --email ada@example.com --bot --owner bob@example.com',
-  ])('%s, which fails, leaves no database', async (text) => {
+  ])('the failing command %s leaves no database', async (text) => {
     const url = await backend.freshUrl();
     expect(await run(url, text)).toMatchObject({ status: 1, stdout: '' });
     const { stdout } = await run(url, 'db status');
@@ -81,7 +81,7 @@ eachBackend((backend) => {
     if (backend.name === 'sqlite') expect(existsSync(url.slice('sqlite:'.length))).toBe(false);
   });
 
-  it('the first "users add" creates the database, and names it as each later change does', async () => {
+  it('the first "users add" creates the database, and prints its name like each later change', async () => {
     const url = await backend.freshUrl();
     const { pathname } = new URL(url);
     const place = backend.name === 'sqlite' ? pathname : `"${pathname.slice(1)}" at 127.0.0.1`;

@@ -9,7 +9,7 @@ beforeEach(async () => {
 afterEach(() => test.close());
 
 describe('what a server stores, logs and sends', () => {
-  it('contains no push token, API key or server key, and the log no e-mail address or ciphertext', async () => {
+  it('contains no push token, API key or server key, and the log also contains no e-mail address or ciphertext', async () => {
     const ada = await test.addAccount('ada.lovelace@example.com');
     const phones = ['1', '2', '3', '4'].map((id) => testPhone(id));
     const answers: unknown[] = [];
@@ -47,7 +47,7 @@ describe('what a server stores, logs and sends', () => {
     for (const text of private_) expect(logged).not.toContain(text);
   });
 
-  it('contains no encrypted registration after the relay has decided on it', async () => {
+  it('contains no encrypted registration once the relay has accepted or rejected it', async () => {
     const ada = await test.addAccount('ada@example.com');
     test.relay.next(registered(1), refused(400, 'BAD_REQUEST'));
     for (const id of ['1', '2']) {

@@ -76,7 +76,7 @@ describe('parameters', () => {
     ['content=caf%C3', undefined],
     ['content=a%C0%AFb', undefined],
     ['content=caf\u00e9', undefined],
-  ])('are stored as sent, or refused by name, for a message: %s', async (content, stored) => {
+  ])('of a message are stored as sent, or refused by name: %s', async (content, stored) => {
     const payload = Buffer.from(`type=direct&to=[${ada.userId}]&${content}`, 'latin1');
     const headers = { authorization: ada.authorization, 'content-type': 'application/x-www-form-urlencoded' };
     const sent = await test.send({ method: 'POST', url: '/api/v1/messages', headers, payload });

@@ -73,7 +73,7 @@ eachBackend((backend) => {
         .filter(({ path }) => path.endsWith('/notify'))
         .flatMap(({ body }) => JSON.parse(body).push_requests as { payload: { encrypted_data: string } }[]);
 
-    it('sends the text to all the user’s phones, encrypted for each and padded, and reports their number', async () => {
+    it('sends the text to all phones of the user, encrypted and padded for each, and reports the number of phones', async () => {
       const { code, printed, said } = await send([
         '--user',
         'Ada@Example.com',
@@ -115,12 +115,12 @@ eachBackend((backend) => {
       });
     });
 
-    describe('when the relay does not notify all', () => {
+    describe('when the relay does not notify all phones', () => {
       const app = 'org.example.app';
       const notServed = { status: 'rejected', reason: 'APP_NOT_SERVED', fault: 'relay-configuration', app };
 
       /**
-       * Scripts the relay's answers: `of` maps device ids to results, and `receipts` are returned in order. The last
+       * Scripts the relay's responses: `of` maps device ids to results, and `receipts` are returned in order. The last
        * receipt is repeated.
        */
       const answers = (of: Readonly<Record<number, object>>, receipts: readonly object[] = []) => {
@@ -138,7 +138,7 @@ eachBackend((backend) => {
       };
       afterEach(() => server.relay.otherwise(notified()));
 
-      it('says how many were sent and rejected, and why, also in the log, the metrics and the status', async () => {
+      it('reports how many notifications were sent and rejected, and why, also in the log, the metrics and the status', async () => {
         answers({ 2: notServed });
         const first = await send(['--user', 'ada@example.com', '--text', 'one']);
         const why = `the relay has no credentials for app ${app}`;
@@ -177,7 +177,7 @@ eachBackend((backend) => {
         ]);
       });
 
-      it('names the phones for which the relay retries', async () => {
+      it('names the phones that the relay retries', async () => {
         const id = { notification_id: server.server.realmUuid };
         answers({ 1: { status: 'queued', reason: 'UNAVAILABLE', ...id } });
         const { code, printed } = await send([
@@ -230,7 +230,7 @@ eachBackend((backend) => {
         expect([tested.code, tested.printed]).toEqual([code, printed]);
       });
 
-      it('says why the relay accepted none in time, and that the server retries', async () => {
+      it('reports why the relay accepted no notification in time, and that the server retries', async () => {
         server.relay.otherwise({ status: 503 });
         const { code, printed } = await send(['--user', 'ada@example.com', '--text', 'down', '--wait', '1']);
         expect([code, printed]).toEqual([

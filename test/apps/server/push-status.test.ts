@@ -92,7 +92,7 @@ eachBackend((backend) => {
       ['a plan without push', refused(400, 'PUSH_NOTIFICATIONS_DISALLOWED'), 'permission'],
       ['push that is switched off', notifiedUnless({ can_push: false }), 'permission'],
       ['a used-up quota', refused(503, 'RATE_LIMIT_HIT'), 'quota'],
-    ] as const)('fails at %s', async (_, reaction, name) => {
+    ] as const)('fails for %s', async (_, reaction, name) => {
       relayAnswers(reaction);
       const { code, checks } = await status();
       expect([code, checks.filter(({ ok }) => !ok).map(({ check }) => check)]).toEqual([1, [name]]);
@@ -104,7 +104,7 @@ eachBackend((backend) => {
       expect([code, checks.find(({ check }) => check === 'key list')]).toMatchObject([1, { ok: false }]);
     });
 
-    it('shows the state of the running server’s link, and does not count a 404 as an answer of the relay', async () => {
+    it('shows the link state of the running server, and does not count a 404 as a response from the relay', async () => {
       const ada = await test.addAccount('ada@example.com');
       test.relay.otherwise(noKeyList);
       await test.register(ada, testPhone('1').fields);

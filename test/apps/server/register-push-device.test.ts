@@ -19,7 +19,7 @@ beforeEach(async () => {
 afterEach(() => test.close());
 
 describe('registering a push device', () => {
-  it('answers at once, forwards the registration, and publishes that the device is active', async () => {
+  it('responds immediately, forwards the registration, and publishes that the device is active', async () => {
     const phone = testPhone(accountId);
     const events = await test.openQueue(ada);
     test.relay.otherwise(registered(7));
@@ -45,7 +45,7 @@ describe('registering a push device', () => {
     });
   });
 
-  it('is pending until the relay has decided', async () => {
+  it('leaves the device pending until the relay has decided', async () => {
     test.relay.otherwise({ status: 503 });
     await test.register(ada, testPhone(accountId).fields);
     await test.settle();
@@ -57,7 +57,7 @@ describe('registering a push device', () => {
     ['REQUEST_EXPIRED', 'REQUEST_EXPIRED'],
     ['BAD_REQUEST', 'BAD_REQUEST'],
     ['SOME_CODE_OF_THE_FUTURE', 'BAD_REQUEST'],
-  ])('fails permanently, with a code and an event, when the relay answers %s', async (said, code) => {
+  ])('fails permanently, with a code and an event, when the relay responds with %s', async (said, code) => {
     const events = await test.openQueue(ada);
     test.relay.otherwise(refused(400, said));
     await test.register(ada, testPhone('-5').fields);

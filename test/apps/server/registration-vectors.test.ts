@@ -28,7 +28,7 @@ async function send(id: string, sealed: string, bouncerPublicKey: string) {
   return { status, code: body.code, forwarded, device: devices[id] };
 }
 
-describe('the vectors through the server', () => {
+describe('registration vectors sent to the server', () => {
   const { bouncer_public_key: bouncerPublicKey, registrations } = relayProtocolVectors();
 
   it.each(registrations)('the relay gets the $kind registration unchanged', async (vector) => {
@@ -44,7 +44,7 @@ describe('the vectors through the server', () => {
   const { vectors } = registrationVectors();
 
   it.each(vectors.map((vector, index) => ({ ...vector, id: String(-1 - index) })))(
-    'a registration ends as the relay decides, or is refused at once: $name',
+    'a registration ends as the relay decides, or is refused immediately: $name',
     async ({ id, expect: expected, encrypted_push_registration: sealed, bouncer_public_key: key }) => {
       const code = 'error' in expected ? expected.error : null;
       test.relay.otherwise(code === null ? registered(7) : refused(400, code));

@@ -16,7 +16,7 @@ const status = () => readRelayLinkStatus(test.server.database.db);
 const errorsLogged = () => test.logged.lines().filter(({ level }) => level === 'error');
 
 describe('the link to the relay', () => {
-  it('is untested at first, and working after any response of the relay, even a refusal', async () => {
+  it('is untested at first, and working after any response from the relay, even a refusal', async () => {
     expect((await status()).state).toBe('untested');
     test.relay.otherwise(refused(400, 'REQUEST_EXPIRED'));
     await test.register(ada, testPhone('1').fields);
@@ -40,7 +40,7 @@ describe('the link to the relay', () => {
     expect(await test.pushDevices(ada)).toMatchObject({ 1: { status: 'pending' }, 2: { status: 'active' } });
   });
 
-  it('is stored as working even if bringing pending jobs forward fails, and that failure is logged', async () => {
+  it('is stored as working even if bringing pending jobs forward fails, and the failure is logged', async () => {
     test.relay.otherwise({ status: 503, headers: { 'retry-after': '600' } });
     await test.register(ada, testPhone('1').fields);
     await test.settle();
@@ -59,7 +59,7 @@ describe('the link to the relay', () => {
     expect(await test.pushDevices(ada)).toMatchObject({ 1: { status: 'pending' }, 2: { status: 'active' } });
   });
 
-  it('shows administrators since when and why it fails, logs each change once, and recovers', async () => {
+  it('shows administrators when and why it failed until it recovers, and logs each change once', async () => {
     const start = test.now;
     test.relay.otherwise(refused(401, 'UNAUTHORIZED', 'key does not match'));
     await test.register(ada, testPhone('1').fields);

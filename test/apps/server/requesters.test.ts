@@ -40,19 +40,16 @@ eachBackend((backend) => {
     { kind: human, refused: ['bot'], code: 'BAD_REQUEST' },
     { kind: nonGuest, refused: ['guest'], code: 'BAD_REQUEST' },
     { kind: user, refused: [], code: undefined },
-  ] as const)(
-    '$kind.name accepts all users except those that it refuses',
-    async ({ kind, refused, code }) => {
-      for (const [name, account] of Object.entries(organisation.accounts)) {
-        const isRefused = (refused as readonly string[]).includes(name);
-        const asked = authenticate(kind, account);
-        if (isRefused) await expect(asked, name).rejects.toMatchObject({ code });
-        else expect(await asked, name).toMatchObject({ id: account.userId });
-      }
-    },
-  );
+  ] as const)('$kind.name accepts all users except $refused', async ({ kind, refused, code }) => {
+    for (const [name, account] of Object.entries(organisation.accounts)) {
+      const isRefused = (refused as readonly string[]).includes(name);
+      const asked = authenticate(kind, account);
+      if (isRefused) await expect(asked, name).rejects.toMatchObject({ code });
+      else expect(await asked, name).toMatchObject({ id: account.userId });
+    }
+  });
 
-  it('runs a change with the user’s current role, after the first lock', async () => {
+  it('a change runs with the user’s current role, after the first lock', async () => {
     const account = await add('promoted@example.com');
     const requester = await authenticate(administrator, account);
     await users().updateTable('users').set({ role: roles.owner }).where('id', '=', account.userId).execute();
@@ -92,7 +89,7 @@ eachBackend((backend) => {
   });
 
   it.each([1, 1000])(
-    'runs a change of %i rows with the user’s current role, and returns its result',
+    'a change of %i rows runs with the user’s current role, and returns its result',
     async (rows) => {
       const account = await add(`rows${rows}@example.com`);
       const requester = await authenticate(administrator, account);
@@ -115,7 +112,7 @@ eachBackend((backend) => {
     },
   );
 
-  it('refuses a change if the user was deactivated after authentication', async () => {
+  it('a change is refused if the user was deactivated after authentication', async () => {
     const account = await add('removed@example.com');
     const requester = await authenticate(administrator, account);
     await deactivateByAddress(

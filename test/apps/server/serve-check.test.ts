@@ -40,7 +40,7 @@ eachBackend((backend) => {
     SERVER_RELAY_SERVER_KEY_FILE: join(folder, file),
   });
 
-  it('serve --check passes before the first start and after it, and creates no database', async () => {
+  it('serve --check passes before and after the first start, and creates no database', async () => {
     const first = await run('serve --check');
     expect([first.status, first.stderr]).toEqual([0, '']);
     expect(first.stdout).toMatch(
@@ -61,7 +61,7 @@ eachBackend((backend) => {
     expect((await run('serve --check')).stdout).toMatch(/^ok {6}relay-account: none: /m);
   });
 
-  it('names each file that cannot be used, and exits with 1', async () => {
+  it('serve --check names each file that cannot be used, and exits with 1', async () => {
     writeFileSync(join(folder, 'ca.pem'), 'nothing');
     writeFileSync(join(folder, 'file'), '');
     const { status, stdout, stderr } = await run('serve --check', {

@@ -44,7 +44,7 @@ type Method = 'GET' | 'POST' | 'DELETE' | 'PATCH';
 export interface TestServerOptions {
   /** Default: 90. */
   readonly longPollTimeoutSeconds?: number;
-  /** No relay is configured. */
+  /** Whether to configure no relay. */
   readonly withoutRelay?: boolean;
   /** The folder of the database. Default: a new folder. */
   readonly folder?: string;
@@ -59,13 +59,13 @@ export interface TestServerOptions {
   readonly offersWebPublicChannels?: boolean;
   /** Default: off. */
   readonly dashboard?: ServerConfiguration['dashboard'];
-  /** Folder of the dashboard's page. Default: the built one. */
+  /** Folder of the dashboard's page. Default: the built page. */
   readonly pageFolder?: string;
   /** Default: ten days. */
   readonly invitationValidityMinutes?: number;
 }
 
-/** Longer than stalls on a slow machine, so that only tests of the timeout reach it. */
+/** Relay timeout. Longer than stalls on a slow machine, so that only tests of the timeout reach it. */
 const relayTimeoutMilliseconds = 30_000;
 const shortRelayTimeoutMilliseconds = 100;
 

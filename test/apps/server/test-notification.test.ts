@@ -55,7 +55,7 @@ function open(phone: TestPhone, sent: SentRequest | undefined): { plaintext: unk
 }
 
 describe('a test notification', () => {
-  it('reaches an Android phone encrypted with its key, with its exact 64-bit ID', async () => {
+  it('reaches an Android phone encrypted with the phone’s key, with the exact 64-bit id', async () => {
     const phone = testPhone(accountId);
     await activate(phone, 41);
     test.relay.otherwise(notified());
@@ -117,7 +117,7 @@ describe('a test notification', () => {
     expect(lastSent().push_requests.map(({ device_id: id }) => id)).toEqual([102]);
   });
 
-  it('goes to all active devices, or to the named one', async () => {
+  it('goes to all active devices, or to the named device', async () => {
     for (const id of ['1', '2', '3']) await activate(testPhone(id), Number(id) + 100);
     test.relay.otherwise(notified());
     await notify({ push_account_id: '2' });
@@ -196,7 +196,7 @@ describe('a device that the relay no longer knows', () => {
   });
 });
 
-describe('test notifications are limited', () => {
+describe('test notifications', () => {
   async function expectRefused(seconds: number, fields: Record<string, string> = {}): Promise<void> {
     const { status, headers, body } = await notify(fields);
     expect([status, body.code, body['retry-after'], headers['retry-after']]).toEqual([
@@ -207,7 +207,7 @@ describe('test notifications are limited', () => {
     ]);
   }
 
-  it('to one in ten seconds for each device, across a restart', async () => {
+  it('are limited to one in ten seconds for each device, even across a restart', async () => {
     await activate(testPhone('1'), 41);
     await activate(testPhone('2'), 42);
     test.relay.otherwise(notified());
@@ -225,7 +225,7 @@ describe('test notifications are limited', () => {
     expect(test.relay.requests).toHaveLength(sent + 1);
   });
 
-  it('to twenty in an hour for each user, across a restart', async () => {
+  it('are limited to twenty in an hour for each user, even across a restart', async () => {
     await activate(testPhone('1'), 41);
     test.relay.otherwise(notified());
     for (let count = 0; count < 20; count += 1) {

@@ -31,7 +31,7 @@ describe('a user with a thousand devices', () => {
     }
   }
 
-  it('loses the device that failed first when a new one registers', async () => {
+  it('loses the device that failed first when a new device registers', async () => {
     await fill((index) => (index === 5 || index === 9 ? 'REQUEST_EXPIRED' : null));
     expect((await test.register(ada, testPhone('123456').fields)).status).toBe(200);
     const devices = (await test.pushDevices(ada)) as Record<string, unknown>;
@@ -41,7 +41,7 @@ describe('a user with a thousand devices', () => {
     expect(devices).toHaveProperty('123456');
   });
 
-  it('loses a device that never worked before one that still works, and none of another user', async () => {
+  it('loses a failed device that never worked before one that still works, and no device of another user', async () => {
     await fill((index) => (index === 5 || index === 9 ? 'REQUEST_EXPIRED' : null));
     const { db } = test.server.database;
     await db

@@ -31,7 +31,7 @@ eachBackend((backend) => {
       .map(({ body }) => new URLSearchParams(body).get('device_ids'));
 
   describe('DELETE /mobile_push/register', () => {
-    it('removes only the caller’s phone at once, and removes it from the relay', async () => {
+    it('removes only the caller’s phone, immediately and also from the relay', async () => {
       const bob = await test.addAccount('bob@example.com');
       await register(ada, 7);
       await register(ada, 8, '2');
@@ -49,7 +49,7 @@ eachBackend((backend) => {
       expect(sent.body).toMatchObject({ code: 'NO_ACTIVE_PUSH_DEVICE' });
     });
 
-    it('retries the removal while the relay is down, also after a restart', async () => {
+    it('retries the removal while the relay is down, even after a restart', async () => {
       await register(ada, 7);
       test.relay.otherwise({ status: 503 });
       expect((await unregister(ada)).status).toBe(200);

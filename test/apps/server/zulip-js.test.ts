@@ -95,7 +95,7 @@ eachBackend((backend) => {
     });
 
     it.each(['ж', '漢', '😀', '\u{1f1e6}', ' ', '%', 'a'])(
-      'edits a message to as many %j as one may have, which it sends in the query string',
+      'edits a message to the maximum number of %j, which it sends in the query string',
       async (character) => {
         const client = await signIn();
         const { id } = await client.messages.send({ type: 'direct', to: [ada.userId], content: 'short' });

@@ -93,7 +93,7 @@ describe('a cell of the page', () => {
 
   it('counts as tested on both databases only if the test runs on each and sends requests to a server', () => {
     const users = 'apps/server/users/get-users.test.ts';
-    expect(asksOnBothDatabases({ file: users, title: 'names parameters that it does not know' })).toBe(true);
+    expect(asksOnBothDatabases({ file: users, title: 'lists unknown parameters' })).toBe(true);
     expect(
       asksOnBothDatabases({
         file: 'apps/server/bad-input.test.ts',

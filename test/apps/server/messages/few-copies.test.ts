@@ -18,7 +18,10 @@ import { addChannel } from './chat-under-test.js';
 import { post } from './edit/moves-under-test.js';
 
 const realm = { url: 'https://chat.example.com' };
-/** More messages than the server searches first (the newest in the organization). */
+/**
+ * Number of newer messages that the user cannot read: more than the number of newest messages that the server checks
+ * first.
+ */
 const unreadable = 120;
 
 eachBackend((backend) => {
@@ -36,7 +39,7 @@ eachBackend((backend) => {
     await post(organisation, ...Array.from({ length: unreadable }, () => ({ channelId: open.id })));
   });
 
-  it('finds a user’s messages by the user’s own copies, without a scan of all messages', async () => {
+  it('a user’s messages are found by the user’s own copies, without a scan of all messages', async () => {
     const { messages } = await organisation.do('guest', 'GET', 'messages', {
       anchor: 'newest',
       num_before: 10,
@@ -55,7 +58,7 @@ eachBackend((backend) => {
     }
   });
 
-  it('looks up a user’s newest readable message by index for the user and register responses', async () => {
+  it('a user’s newest readable message is looked up by index for the user and register responses', async () => {
     const plans = await plansOf(db(), (watched) => newestMessageId(watched, reader()));
     expect(plans).toMatch(/user_messages_user\b/);
     expect(plans).toMatch(/messages_channel\b/);
@@ -71,7 +74,7 @@ eachBackend((backend) => {
     }
   });
 
-  it('looks up push devices only for users with a copy of the message', async () => {
+  it('push devices are looked up only for users with a copy of the message', async () => {
     const message = {
       id: own,
       senderId: organisation.id('member'),
@@ -99,12 +102,12 @@ eachBackend((backend) => {
     expect(plans).not.toMatch(/SCAN push_devices|Seq Scan on push_devices|push_devices_relay_device/);
   });
 
-  it('finds a user’s unread messages without a scan of the read ones', async () => {
+  it('a user’s unread messages are found without a scan of the read messages', async () => {
     const plans = await plansOf(db(), (watched) => readUnread(watched, reader(), { knowsEmptyTopic: true }));
     expect(plans).toMatch(/user_messages_unread\b/);
   });
 
-  it('finds a user’s unread messages of a channel among the user’s own copies', async () => {
+  it('a user’s unread messages of a channel are found among the user’s own copies', async () => {
     const others = Array.from({ length: 40_000 }, (_, index) => ({
       user_id: 1_000_000 + (index % 40),
       message_id: 1_000_000 + index,

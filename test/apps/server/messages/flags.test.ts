@@ -26,7 +26,7 @@ eachBackend((backend) => {
   });
 
   describe('a flag', () => {
-    it('is added and removed, and the user’s clients get events', async () => {
+    it('can be added and removed, and the user’s clients get events', async () => {
       const ids = [await sendTo(channel), await sendTo(channel)];
       const told = await organisation.watch('second', { event_types: '["update_message_flags"]' });
       const ofOthers = await organisation.watch('member', { event_types: '["update_message_flags"]' });
@@ -55,7 +55,7 @@ eachBackend((backend) => {
       expect(await ofOthers()).toEqual([]);
     });
 
-    it('hides the previews of links only for the user, and keeps other flags', async () => {
+    it('hides link previews only for the user, and keeps other flags', async () => {
       const id = await sendTo(channel, 'a', 'https://example.com');
       const told = await organisation.watch('second', { event_types: '["update_message_flags"]' });
       const wish = { messages: [id], flag: 'hide_link_previews' };
@@ -73,14 +73,14 @@ eachBackend((backend) => {
       ]);
     });
 
-    it('creates a copy if the user has none of the message', async () => {
+    it('creates a copy of the message if the user has none', async () => {
       const id = await sendTo(channel);
       expect(await flagsOf('moderator', id)).toEqual(['read', 'historical']);
       await change('moderator', { messages: [id], op: 'add', flag: 'starred' });
       expect(await flagsOf('moderator', id)).toEqual(['read', 'starred', 'historical']);
     });
 
-    it('cannot change on an unreadable message, and must be editable', async () => {
+    it('cannot be changed on an unreadable message, or if it is not editable', async () => {
       const hidden = await addChannel(organisation, { isPrivate: true, members: ['member'] });
       const id = await sendTo(hidden.id);
       const starring = await change('second', { messages: [id], op: 'add', flag: 'starred' });
@@ -92,7 +92,7 @@ eachBackend((backend) => {
       expect(await refused('nonsense')).toBe("Invalid message flag: 'nonsense'");
     });
 
-    it('cannot mark messages as unread in channels that the user is not in', async () => {
+    it('cannot mark messages as unread in channels that the user is not subscribed to', async () => {
       const id = await sendTo(channel);
       const { body } = await change('moderator', { messages: [id], op: 'remove', flag: 'read' });
       expect(body.ignored_because_not_subscribed_channels).toEqual([channel]);

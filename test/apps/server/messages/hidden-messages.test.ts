@@ -34,7 +34,7 @@ eachBackend((backend) => {
       );
     });
 
-    it('gets no hint of a move to a private channel without having been in the public one', async () => {
+    it('gets no hint of a move to a private channel if the user was not in the public channel', async () => {
       const from = await addChannel(organisation, { members: ['member'] });
       const to = await addChannel(organisation, { isPrivate: true, members: ['member'] });
       const [id = 0] = await post(organisation, { channelId: from.id });
@@ -136,7 +136,7 @@ eachBackend((backend) => {
       }
     });
 
-    it('are not unread, starred or newest for a user who has left', async () => {
+    it('are not unread, starred or newest for a user who has left the channel', async () => {
       const { id: channelId } = await addChannel(organisation, {
         isPrivate: true,
         members: ['member', 'second'],
@@ -154,7 +154,7 @@ eachBackend((backend) => {
       expect(state.max_message_id).not.toBe(starred);
     });
 
-    it('cannot be edited, deleted or read by their sender who has left', async () => {
+    it('cannot be edited, deleted or read by a sender who has left the channel', async () => {
       const { id: channelId } = await addChannel(organisation, {
         isPrivate: true,
         members: ['member', 'second'],

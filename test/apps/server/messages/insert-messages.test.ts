@@ -68,7 +68,7 @@ eachBackend((backend) => {
   };
 
   describe('a message to a channel', () => {
-    it('reaches its subscribers only, in the format that their clients request', async () => {
+    it('reaches only its subscribers, in the format that their clients request', async () => {
       const { id } = await addChannel(organisation, { members: ['member', 'second'] });
       const asSource = await organisation.watch('member', { event_types: '["message"]' });
       const asHtml = await organisation.watch('second', {
@@ -109,7 +109,7 @@ eachBackend((backend) => {
       expect(await ofStranger()).toEqual([]);
     });
 
-    it('can be read by readers of the channel, or with protected history by users with a copy', async () => {
+    it('can be read by all readers of the channel, or only by users with a copy if history is protected', async () => {
       const open = await addChannel(organisation, { members: ['member'] });
       const shared = await addChannel(organisation, {
         isPrivate: true,

@@ -9,7 +9,7 @@ import { post } from './edit/moves-under-test.js';
 eachBackend((backend) => {
   const organisation = sharedOrganisation(backend);
 
-  it('a response with many messages is streamed in chunks, and none is missing', async () => {
+  it('a response with many messages is streamed in chunks, without gaps', async () => {
     const { id: channelId } = await addChannel(organisation, { members: ['member'] });
     const [first = 0] = await post(organisation, { channelId });
     const { db } = organisation.server.server.database;
@@ -39,7 +39,7 @@ eachBackend((backend) => {
 
   it.each([
     [
-      'is taken out of the channel',
+      'is unsubscribed from the channel',
       (channelId: ChannelId) => subscribe(organisation, channelId, organisation.id('second'), false),
     ],
     ['is deactivated', () => organisation.do('owner', 'DELETE', `users/${organisation.id('second')}`)],

@@ -84,17 +84,17 @@ eachBackend((backend) => {
       );
     }
 
-    it('are, in their channels, all messages except protected history', async () => {
+    it('include all messages of the user’s channels except protected history', async () => {
       expect(await readable()).toEqual(allButProtectedHistory);
     });
 
-    it('are, in other channels, those of open channels only, even if they have copies of others', async () => {
+    it('include only messages of open channels after the user has left all channels, even if the user has other copies', async () => {
       await leaveAll();
       expect(await readable()).toEqual(asStranger);
     });
 
     it.each(['can_subscribe_group', 'can_add_subscribers_group'] as const)(
-      'also include those of private channels if everyone has %s, except for guests',
+      'also include messages of private channels where everyone has %s, except for guests',
       async (name) => {
         await leaveAll();
         const everyone = await organisation.roleGroup('everyone');

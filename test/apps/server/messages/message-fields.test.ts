@@ -35,7 +35,7 @@ eachBackend((backend) => {
     expect(message).not.toHaveProperty('stream_id');
   });
 
-  it('code blocks without a language use the organization’s default, also in quotes', async () => {
+  it('code blocks without a language use the organization’s default, even in quotes', async () => {
     const { id: to } = await addChannel(organisation, { members: ['member', 'second'] });
     await organisation.do('owner', 'PATCH', 'realm', { default_code_block_language: 'python' });
     for (const content of ['```\nx = 1\n```', '~~~\nx = 1\n~~~', '> ```\n> x = 1\n> ```']) {

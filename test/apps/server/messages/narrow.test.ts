@@ -147,7 +147,7 @@ eachBackend((backend) => {
     return (answer.messages as { id: number }[]).map(({ id }) => id);
   };
 
-  it('a narrow finds the same messages as a walk over all of them', async () => {
+  it('a narrow finds the same messages as a walk over all messages', async () => {
     const operand = fc.oneof(
       fc.constantFrom<readonly [string, unknown]>(
         ['topic', 'a'],
@@ -247,7 +247,7 @@ eachBackend((backend) => {
   });
 
   describe('the narrow of a queue', () => {
-    it('passes matching messages only', async () => {
+    it('lets only matching messages through', async () => {
       const narrow = JSON.stringify([
         ['channel', String(open)],
         { operator: 'is', operand: 'mentioned', negated: true },
@@ -261,7 +261,7 @@ eachBackend((backend) => {
       expect(await told()).toMatchObject([{ message: { content: 'yes' } }]);
     });
 
-    it('accepts only operators that a message alone can answer', async () => {
+    it('accepts only operators that can be evaluated on a single message', async () => {
       const refused = async (narrow: unknown) =>
         (await organisation.ask('member', 'POST', 'register', { narrow })).body;
       expect(await refused([['search', 'a']])).toMatchObject({

@@ -69,7 +69,7 @@ eachBackend((backend) => {
       });
     });
 
-    it('are returned from a date on, or the newest if none is so new', async () => {
+    it('are returned from a date on, or the newest messages if none is that recent', async () => {
       const { now } = organisation.server;
       const place = { type: 'channel', to: channel.id, topic: 'dates' };
       const sent: number[] = [];
@@ -134,7 +134,7 @@ eachBackend((backend) => {
       expect(await idsOf('second', { anchor: 'newest', num_before: 9, narrow })).toEqual([sent]);
     });
 
-    it('can be fetched by ID, as far as the reader can read them', async () => {
+    it('can be fetched by id if the reader can read them', async () => {
       const { messages, ...rest } = await list('moderator', {
         message_ids: [...ids.slice(0, 2), 999_999],
         anchor: null,
@@ -198,7 +198,7 @@ eachBackend((backend) => {
       });
     });
 
-    it('show the empty topic’s display name to clients without support for it', async () => {
+    it('show the empty topic’s display name to clients that do not support the empty topic', async () => {
       const id = await send('member', { type: 'channel', to: channel.id, topic: '', content: 'a' });
       const subjectOf = async (parameters: Record<string, unknown>) =>
         (await list('second', { message_ids: [id], ...parameters })).messages[0]?.subject;
@@ -208,7 +208,7 @@ eachBackend((backend) => {
   });
 
   describe('one message', () => {
-    it('comes with its source if the user can read it', async () => {
+    it('is returned with its source if the user can read it', async () => {
       const body = await organisation.do('second', 'GET', `messages/${ids[0]}`);
       expect(body).toMatchObject({ raw_content: 'message *0* of <b> nothing', message: { id: ids[0] } });
       const [secret] = await idsOf('second', {

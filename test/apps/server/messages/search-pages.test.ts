@@ -50,7 +50,7 @@ eachBackend((backend) => {
       expect((await search('newest', { num_before: 9, narrow: hello })).ids).not.toContain(foreign);
     });
 
-    it('must match all search terms, and none of the negated', async () => {
+    it('finds messages that match all search terms and no negated term', async () => {
       const world = { operator: 'search', operand: 'world' };
       expect((await search('newest', { num_before: 9, narrow: [...hello, world] })).ids).toEqual([
         sent[0],

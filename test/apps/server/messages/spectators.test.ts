@@ -84,7 +84,7 @@ eachBackend((backend) => {
       expect(one.message).not.toHaveProperty('edit_history');
     });
 
-    it('reads no other messages by ID, whether a few or many', async () => {
+    it('cannot read other messages by id, whether it requests few or many', async () => {
       const all = Object.values(ids);
       for (const wanted of [all, [...all, ...Array.from({ length: 300 }, (_, index) => 10_000 + index)]]) {
         const { status, body } = await ask('messages', { message_ids: wanted, narrow: [onWeb] });
@@ -123,12 +123,12 @@ eachBackend((backend) => {
       ['of its own', [onWeb, { operator: 'is', operand: 'unread' }]],
       ['of direct messages', [onWeb, { operator: 'dm', operand: [1] }]],
       ['of what is not muted', [onWeb, { operator: 'in', operand: 'home' }]],
-    ])('is refused messages %s', async (_, narrow) => {
+    ])('cannot request messages %s', async (_, narrow) => {
       const { status, body } = await ask('messages', { ...window, ...(narrow && { narrow }) });
       expect([status, body.code]).toEqual([401, 'UNAUTHORIZED']);
     });
 
-    it('is refused if the organization does not allow public access', async () => {
+    it('cannot read anything if the organization does not allow public access', async () => {
       await allow(false);
       const answers = [
         await ask('messages', { ...window, narrow: [onWeb] }),

@@ -39,7 +39,7 @@ eachBackend((backend) => {
     await restrict('members');
   });
 
-  it('a guest who cannot see a sender gets no name, address or avatar', async () => {
+  it('a guest who cannot see a sender gets no name, address or avatar of that sender', async () => {
     const [guest, moderator] = [await watch('guest'), await watch('moderator')];
     const id = await send('second');
     const unknown = {

@@ -75,7 +75,7 @@ eachPostgres((postgres) => {
       );
     });
 
-    it('creates no copy of a message that was hidden while it waited for another message', async () => {
+    it('creates no copy of a message that was hidden while the request waited for another message', async () => {
       const { id: open } = await addChannel(organisation);
       const { id: closed } = await addChannel(organisation, { isPrivate: true, members: ['member'] });
       const [seen = 0] = await post(organisation, { channelId: open });

@@ -13,7 +13,7 @@ const same: readonly [string, ...string[]][] = [
   ['ada@münchen.example', 'ada@xn--mnchen-3ya.example', 'Ada@XN--MNCHEN-3YA.example'],
 ];
 
-it.each(same)('the address %s is the same as others', (address, ...others) => {
+it.each(same)('the address %s has the same key as its other spellings', (address, ...others) => {
   for (const other of others) expect(addressKey(other)).toBe(addressKey(address));
   expect(isReservedAddress(address)).toBe(false);
 });
@@ -37,7 +37,7 @@ it('any text has a key, computed in linear time', () => {
 
 eachBackend((backend) => {
   describe('a user whose address can be written in several ways', () => {
-    it('is found by each of them, and shares it with no other user', async () => {
+    it('is found by each spelling, and no other user can have one of the spellings', async () => {
       const test = await ServerUnderTest.start({ databaseUrl: await backend.freshUrl(), withoutRelay: true });
       try {
         for (const [address, ...others] of same) {
@@ -58,7 +58,7 @@ eachBackend((backend) => {
       }
     });
 
-    it('is locked after five failed sign-ins with all of them together', async () => {
+    it('is locked after five failed sign-ins with any of the spellings', async () => {
       const test = await ServerUnderTest.start({ databaseUrl: await backend.freshUrl(), withoutRelay: true });
       const fail = async (username: string) =>
         (await test.ask(undefined, 'POST', 'fetch_api_key', { username, password: 'wrong horse battery' }))

@@ -137,7 +137,7 @@ describe('a joiner', () => {
     Myanmar: [letters(/\p{L}/u, 0x1000, 0x1020), '\u1039'],
   } as const;
 
-  it.each(Object.entries(scripts))('is allowed only behind the virama in %s', (_script, [list, virama]) => {
+  it.each(Object.entries(scripts))('is allowed only after the virama in %s', (_script, [list, virama]) => {
     const letter = fc.constantFrom(...list);
     fc.assert(
       fc.property(letter, joiner, letter, (before, between, after) => {
@@ -148,7 +148,7 @@ describe('a joiner', () => {
     );
   });
 
-  it('may stand between an Arabic letter and a letter or digit of any script, but not between two of those', () => {
+  it('is allowed between an Arabic letter and a letter or digit of any script, but not between two non-Arabic ones', () => {
     // Excludes the kashida, which belongs to several scripts.
     const arabicLetter = /(?=\p{L})\p{Script=Arab}/u;
     const arabic = fc.constantFrom(

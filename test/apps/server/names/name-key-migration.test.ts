@@ -5,7 +5,7 @@ import { eachBackend } from '../../../support/test-databases.js';
 import { OrganisationUnderTest } from '../organisation-under-test.js';
 
 eachBackend((backend) => {
-  it('names that were stored before names had keys are unique too', async () => {
+  it('names that were stored before names had keys must also be unique', async () => {
     const organisation = new OrganisationUnderTest();
     await organisation.start(await backend.freshUrl());
     const { database } = organisation.server.server;

@@ -144,7 +144,7 @@ eachBackend((backend) => {
       for (const each of some(good)) expect([each, await name(each)]).toEqual([each, 200]);
     });
 
-    it('cannot have an invisible name, or one with hidden characters', async () => {
+    it('cannot have an invisible name, or a name with hidden characters', async () => {
       // A blank character is allowed where the test adds visible characters to the name.
       const tried = bad.filter((each) => alone || each !== '\u2800');
       for (const each of some(tried)) expect([each, await name(each)]).toEqual([each, 400]);

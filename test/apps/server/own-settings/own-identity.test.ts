@@ -47,7 +47,7 @@ eachBackend((backend) => {
       expect(organisation.server.logged.text()).not.toContain(better);
     });
 
-    it('revokes only that user’s invitations when it changes, and the response counts them', async () => {
+    it('revokes only the user’s own invitations when it changes, and the response counts them', async () => {
       const { server } = organisation;
       const role = 200;
       const eve = await server.addAccount(`eve${people}@example.com`, { role });
@@ -73,17 +73,25 @@ eachBackend((backend) => {
     });
 
     it.each([
-      ['the old one is wrong', { old_password: 'wrong horse' }, 'Wrong password!'],
-      ['the old one is missing', {}, 'Wrong password!'],
-      ['it is too short', { old_password: password, new_password: 'short' }, '8 to 100 characters'],
-      ['something else is wrong', { old_password: password, timezone: 'Mars/Olympus' }, 'Invalid timezone'],
+      ['the old password is wrong', { old_password: 'wrong horse' }, 'Wrong password!'],
+      ['the old password is missing', {}, 'Wrong password!'],
+      [
+        'the new password is too short',
+        { old_password: password, new_password: 'short' },
+        '8 to 100 characters',
+      ],
+      [
+        'another parameter is wrong',
+        { old_password: password, timezone: 'Mars/Olympus' },
+        'Invalid timezone',
+      ],
     ])('does not change if %s', async (_, fields, words) => {
       const { status, body } = await set(ada, { new_password: better, ...fields });
       expect([status, body.code, body.msg]).toEqual([400, 'BAD_REQUEST', expect.stringContaining(words)]);
       expect([(await signIn(better)).status, (await signIn(password)).status]).toEqual([401, 200]);
     });
 
-    it('does not change if the new one is empty', async () => {
+    it('does not change if the new password is empty', async () => {
       expect((await set(ada, { old_password: '', new_password: '', enter_sends: 'true' })).status).toBe(200);
       expect((await signIn(password)).status).toBe(200);
     });
@@ -97,7 +105,7 @@ eachBackend((backend) => {
       expect((await signIn(password)).status).toBe(429);
     });
 
-    it('is the one from one of two concurrent changes', async () => {
+    it('is set by only one of two concurrent changes', async () => {
       const wanted = ['the first of two', 'the second of two'];
       const answers = await Promise.all(
         wanted.map((new_password) => set(ada, { old_password: password, new_password })),
@@ -124,13 +132,13 @@ eachBackend((backend) => {
       [' ', "can't be empty"],
       ['a*b', 'Invalid characters'],
       ['n'.repeat(101), 'too long'],
-    ])('cannot be %j, and then nothing else changes', async (full_name, words) => {
+    ])('cannot be %j, and then no other setting changes either', async (full_name, words) => {
       const { status, body } = await set(ada, { full_name, timezone: 'Europe/Paris' });
       expect([status, body.code, body.msg]).toEqual([400, 'BAD_REQUEST', expect.stringContaining(words)]);
       expect(await own()).toMatchObject({ full_name: `Ada ${people}`, timezone: '' });
     });
 
-    it('must be unique if the organization requires that', async () => {
+    it('must be unique if the organization requires unique names', async () => {
       await setting('require_unique_names', true);
       await organisation.server.addAccount(`other${people}@example.com`, { fullName: 'Taken' });
       const { status, body } = await set(ada, { full_name: 'taken' });

@@ -38,7 +38,7 @@ eachBackend((backend) => {
   const requestsTo = (end: string) => test.relay.requests.filter((request) => request.path.endsWith(end));
 
   describe('POST /users/me/api_key/regenerate', () => {
-    it('returns a new key; the former keys are refused', async () => {
+    it('returns a new key and revokes the old keys', async () => {
       const answer = await regenerate(ada);
       expect([answer.status, answer.body]).toEqual([
         200,
@@ -88,14 +88,14 @@ eachBackend((backend) => {
       expect(await test.ask(renewed, 'GET', 'events', poll)).toMatchObject(ended);
     });
 
-    it('gives one of two concurrent requests a key, and refuses the other', async () => {
+    it('gives one of two concurrent requests a key, and refuses the other request', async () => {
       const answers = await Promise.all([regenerate(ada), regenerate(ada)]);
       expect(answers.map(({ status }) => status).sort()).toEqual([200, 401]);
       const renewed = withKey(ada, answers.find(({ status }) => status === 200) as Answer);
       expect((await test.ask(renewed, 'GET', 'users/me')).status).toBe(200);
     });
 
-    it('is refused to bots and without a key', async () => {
+    it('is refused for bots and without a key', async () => {
       const bot = await test.addAccount('bot@example.com', { isBot: true });
       expect(await regenerate(bot)).toMatchObject({
         status: 400,
@@ -108,7 +108,7 @@ eachBackend((backend) => {
       expect((await test.ask(bot, 'GET', 'users/me')).status).toBe(200);
     });
 
-    it('stores and logs no key', async () => {
+    it('neither stores nor logs the key', async () => {
       const { body } = await regenerate(ada);
       const users = await test.server.database.db.selectFrom('users').selectAll().execute();
       expect(JSON.stringify(users)).not.toContain(String(body.api_key));

@@ -48,7 +48,7 @@ describe('the value of a permission', () => {
     );
   });
 
-  it('becomes a group if it names only one, role:nobody if it is empty, and stays a set with one member', () => {
+  it('becomes a group if it names only one group, role:nobody if it is empty, and stays a set with one member', () => {
     const user = userId(7);
     expect(collapse({ directMembers: [], directSubgroups: [groupId(5), groupId(5)] }, nobodyId)).toBe(5);
     expect(collapse({ directMembers: [], directSubgroups: [] }, nobodyId)).toBe(nobodyId);

@@ -62,7 +62,7 @@ eachBackend((backend) => {
   const holder = (who: (typeof people)[number]) => ({ id: organisation.id(who), role: roles[who] });
 
   describe('the holder of a permission', () => {
-    it('is in its value, directly or through nested groups; guests only if everyone can hold it', async () => {
+    it('is in the permission’s value, directly or through nested groups; guests count only if everyone can hold it', async () => {
       const { database } = organisation.server.server;
       const ids = await roleGroupIds(database.db);
       await fc.assert(
@@ -89,7 +89,7 @@ eachBackend((backend) => {
       );
     });
 
-    it('is in its default if it is not set, also for channels and groups', async () => {
+    it('is in the default value if the permission is not set, even for channels and groups', async () => {
       const { db } = organisation.server.server.database;
       const keys: PermissionKey[] = [
         { level: 'channel', ownerId: 5, name: 'can_send_message_group' },
@@ -109,7 +109,7 @@ eachBackend((backend) => {
       expect(await holdsPermissions(db, holder('guest'), [])).toEqual([]);
     });
 
-    it('is determined per channel, with the values of many channels read at once', async () => {
+    it('is determined per channel, and the values of many channels are read together', async () => {
       const { database } = organisation.server.server;
       const name = 'can_send_message_group';
       const second = organisation.id('second') as UserId;

@@ -52,7 +52,7 @@ const said = (level: PermissionLevel, name: PermissionName, value: GroupSettingV
   refusal(() => check(level, name, value))?.message ?? 'done';
 
 describe('the value of a permission', () => {
-  it('is a role group that the permission allows, or a user-created group', () => {
+  it('can be a role group that the permission allows, or a user-created group', () => {
     const upTo = (level: PermissionLevel, name: PermissionName) =>
       [nobodyId, cooks, owners, members, everyone, internet].map((id) => said(level, name, id) === 'done');
     expect(upTo('group', 'can_leave_group')).toEqual([true, true, true, true, true, false]);
@@ -66,7 +66,7 @@ describe('the value of a permission', () => {
     );
   });
 
-  it('is one of the listed role groups if the permission allows no others', () => {
+  it('must be one of the listed role groups if the permission allows no other groups', () => {
     const name = 'can_create_web_public_channel_group';
     expect(said('realm', name, owners)).toBe('done');
     expect(said('realm', name, nobodyId)).toBe('done');
@@ -79,7 +79,7 @@ describe('the value of a permission', () => {
       });
   });
 
-  it('names existing, active users and groups', () => {
+  it('must name existing, active users and groups', () => {
     expect(said('group', 'can_join_group', groupId(99))).toBe('Invalid user group');
     expect(said('group', 'can_join_group', ended)).toBe('User group is deactivated');
     expect(said('group', 'can_join_group', some([absent], []))).toBe('Invalid user ID: 4');
@@ -107,7 +107,7 @@ describe('a change of a permission', () => {
     expect(plan(nobodyId, cooks)).toBe(cooks);
   });
 
-  it('is refused if the current value is not the expected one', () => {
+  it('is refused if the current value is not the expected value', () => {
     expect(plan(cooks, members, some([], [cooks]))).toBe(members);
     expect(plan(nobodyId, members, some([], []))).toBe(members);
     for (const next of [members, cooks])
@@ -118,7 +118,7 @@ describe('a change of a permission', () => {
   });
 });
 
-it('finds the users and groups that values name, and reports the first invalid one', () => {
+it('the users and groups that values name are found, and the first invalid one is reported', () => {
   expect(namedIn([cooks, some([1, 2], [members]), owners])).toEqual({
     userIds: [me, other],
     groupIds: [cooks, members, owners],

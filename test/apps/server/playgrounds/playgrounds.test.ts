@@ -26,7 +26,7 @@ eachBackend((backend) => {
   }
 
   describe('adding a playground', () => {
-    it('answers its id, sends all users an event with all playgrounds, and is in the register answer', async () => {
+    it('returns the id, and publishes all playgrounds to all users and in the register response', async () => {
       const events = await organisation.watch();
       const answer = await organisation.do('administrator', 'POST', path, good());
       const { url_template } = good();
@@ -40,7 +40,7 @@ eachBackend((backend) => {
       expect(state.realm_playgrounds).toEqual(playgrounds);
     });
 
-    it('also accepts the language under its legacy name', async () => {
+    it('also accepts the language under its legacy parameter name', async () => {
       const { highlighter_language: _, ...fields } = good();
       const { ignored_parameters_unsupported: ignored } = await organisation.do('owner', 'POST', path, {
         ...fields,
@@ -50,7 +50,7 @@ eachBackend((backend) => {
       expect((await listed()).at(-1)).toMatchObject({ name, pygments_language: 'Rust' });
     });
 
-    it('ignores the URL prefix of older clients, and reports it as ignored', async () => {
+    it('ignores the legacy URL prefix, and reports it as ignored', async () => {
       const answer = await organisation.do('owner', 'POST', path, {
         ...good(),
         url_prefix: 'https://x.example/',
@@ -68,12 +68,12 @@ eachBackend((backend) => {
       ['PL/pgSQL', 'PL/pgSQL'],
       ['no lexer of ours', 'no lexer of ours'],
       ['x'.repeat(40), 'x'.repeat(40)],
-    ])('stores for %j the language name in the HTML of code blocks', async (word, language) => {
+    ])('stores the language %j under its name in the HTML of code blocks', async (word, language) => {
       await add({ highlighter_language: word });
       expect((await listed()).at(-1)).toMatchObject({ pygments_language: language });
     });
 
-    it('accepts several for one language, and one name for several languages', async () => {
+    it('accepts several playgrounds for one language, and one name for several languages', async () => {
       await add();
       await add({ highlighter_language: 'JavaScript' });
       await add({ name: name.toUpperCase() });
@@ -89,12 +89,12 @@ eachBackend((backend) => {
       expect(await listed()).toEqual(before);
     });
 
-    it('creates one of several concurrent playgrounds with the same name', async () => {
+    it('succeeds for only one of several concurrent requests with the same name', async () => {
       const answers = await Promise.all([1, 2, 3].map(() => organisation.ask('owner', 'POST', path, good())));
       expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400]);
     });
 
-    it('is for administrators only', async () => {
+    it('is allowed only for administrators', async () => {
       const before = await listed();
       for (const who of ['moderator', 'member', 'guest', 'bot'] as const) {
         const { status, body } = await organisation.ask(who, 'POST', path, good());
@@ -104,14 +104,17 @@ eachBackend((backend) => {
     });
   });
 
-  describe('a playground is refused, and nothing changes,', () => {
-    it.each(['name', 'highlighter_language', 'url_template'])('without %s', async (missing) => {
-      const before = await listed();
-      const { [missing]: _, ...fields } = good() as Record<string, string>;
-      const { status, body } = await organisation.ask('owner', 'POST', path, fields);
-      expect([status, body.code, body.var_name]).toEqual([400, 'REQUEST_VARIABLE_MISSING', missing]);
-      expect(await listed()).toEqual(before);
-    });
+  describe('a new playground', () => {
+    it.each(['name', 'highlighter_language', 'url_template'])(
+      'is refused without side effects if %s is missing',
+      async (missing) => {
+        const before = await listed();
+        const { [missing]: _, ...fields } = good() as Record<string, string>;
+        const { status, body } = await organisation.ask('owner', 'POST', path, fields);
+        expect([status, body.code, body.var_name]).toEqual([400, 'REQUEST_VARIABLE_MISSING', missing]);
+        expect(await listed()).toEqual(before);
+      },
+    );
 
     it.each([
       ['name', '', 'name'],
@@ -125,7 +128,7 @@ eachBackend((backend) => {
       ['url_template', 'javascript:{code}', 'url_template'],
       ['url_template', 'https://x.example/', '__all__'],
       ['url_template', 'https://x.example/{code}{?lang}', '__all__'],
-    ])('when %s is %j', async (parameter, value, field) => {
+    ])('is refused without side effects if %s is %j', async (parameter, value, field) => {
       const before = await listed();
       const events = await organisation.watch();
       const { status, body } = await organisation.ask('owner', 'POST', path, {
@@ -137,7 +140,7 @@ eachBackend((backend) => {
       expect([await listed(), await events()]).toEqual([before, []]);
     });
 
-    it('with all errors of its fields at once', async () => {
+    it('is refused with the errors of all its fields', async () => {
       const wrong = { name: '', highlighter_language: '?', url_template: '{' };
       const { body } = await organisation.ask('owner', 'POST', path, wrong);
       expect(body.errors).toEqual({
@@ -152,7 +155,7 @@ eachBackend((backend) => {
   });
 
   describe('removing a playground', () => {
-    it('publishes the remaining ones to all clients', async () => {
+    it('publishes the remaining playgrounds to all clients', async () => {
       const id = await add();
       const before = await listed();
       const events = await organisation.watch();
@@ -163,7 +166,7 @@ eachBackend((backend) => {
       expect([again.status, again.body.code]).toEqual([400, 'BAD_REQUEST']);
     });
 
-    it('is for administrators only', async () => {
+    it('is allowed only for administrators', async () => {
       const id = await add();
       const before = await listed();
       for (const who of ['moderator', 'member', 'guest', 'bot'] as const) {
@@ -173,7 +176,7 @@ eachBackend((backend) => {
       expect(await listed()).toEqual(before);
     });
 
-    it.each(['0', '-1', '999999', 'abc', '1.5'])('refuses the ID %s', async (id) => {
+    it.each(['0', '-1', '999999', 'abc', '1.5'])('refuses the id %s', async (id) => {
       const before = await listed();
       const { status, body } = await organisation.ask('owner', 'DELETE', `${path}/${id}`);
       expect([status, body.code]).toEqual([400, 'BAD_REQUEST']);

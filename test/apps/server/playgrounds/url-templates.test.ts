@@ -16,7 +16,7 @@ const accepted = [
 ];
 
 describe('the template of a playground', () => {
-  it.each(accepted)('may be %s', (template) => {
+  it.each(accepted)('can be %s', (template) => {
     expect(urlTemplateProblem(template)).toBeUndefined();
   });
 
@@ -48,7 +48,7 @@ describe('the template of a playground', () => {
     'https://x.example/100%{code}',
     'https://x.example\\{code}',
     `https://x.example/${'a'.repeat(2048)}{code}`,
-  ])('is not %s, which is not RFC 6570 or too long', (template) => {
+  ])('cannot be %s, because this is not valid RFC 6570 or too long', (template) => {
     expect(urlTemplateProblem(template)).toMatchObject({ kind: 'form' });
   });
 
@@ -59,7 +59,7 @@ describe('the template of a playground', () => {
     'https://x.example/{code}/{code,name}',
     'https://x.example/{?code,lang}',
     'https://x.example/{code.x}',
-  ])('is not %s, whose only variable must be code', (template) => {
+  ])('cannot be %s, because its only variable must be code', (template) => {
     expect(urlTemplateProblem(template)).toMatchObject({ kind: 'variables' });
   });
 
@@ -81,7 +81,7 @@ describe('the template of a playground', () => {
     'https://x.example:{code}/',
     'https://x.example:8{code}/',
     'https://{code}@x.example/',
-  ])('is not %s, which does not lead to one host of http or https', (template) => {
+  ])('cannot be %s, because this does not lead to one http or https host', (template) => {
     expect(urlTemplateProblem(template)).toMatchObject({ kind: 'form' });
   });
 });

@@ -23,8 +23,8 @@ eachBackend((backend) => {
     return body.msg;
   }
 
-  describe('making a profile field', () => {
-    it('answers its id, sends all users an event with all fields, and is in the register answer', async () => {
+  describe('creating a profile field', () => {
+    it('returns the id, and publishes all fields to all users and in the register response', async () => {
       const events = await organisation.watch();
       const { id } = await organisation.do('administrator', 'POST', fieldsPath, {
         name: ` ${name} `,
@@ -52,7 +52,7 @@ eachBackend((backend) => {
       ]);
     });
 
-    it('has by default no hint, is not in the summary, not required, and editable by users', async () => {
+    it('has these defaults: no hint, not in the summary, not required, editable by users', async () => {
       const id = await add({ name, field_type: 5 });
       const said = { id, type: 5, name, hint: '', field_data: '', order: id };
       expect(await listed()).toEqual([
@@ -70,7 +70,7 @@ eachBackend((backend) => {
       expect(JSON.parse(String((await listed())[0]?.field_data))).toEqual(options);
     });
 
-    it('fills in the known data of a well-known site’s account, and ignores that of the request', async () => {
+    it('fills in the known data of a well-known site’s account, and ignores the data of the request', async () => {
       const sent = { name, hint: 'x', field_type: 7 };
       await add({
         ...sent,
@@ -96,7 +96,7 @@ eachBackend((backend) => {
       expect((await listed())[0]).toMatchObject({ name: 'GitHub username', hint: '' });
     });
 
-    it('answers only the id of the new field', async () => {
+    it('returns only the id of the new field', async () => {
       const answer = await organisation.do('owner', 'POST', fieldsPath, { name, field_type: 1 });
       const [field] = await listed();
       expect(answer).toEqual({ result: 'success', msg: '', id: field?.id });
@@ -109,7 +109,7 @@ eachBackend((backend) => {
       expect(JSON.parse(String((await listed())[0]?.field_data))).toEqual(data);
     });
 
-    it('is for administrators only', async () => {
+    it('is allowed only for administrators', async () => {
       for (const who of ['moderator', 'member', 'guest', 'bot'] as const) {
         const { status, body } = await organisation.ask(who, 'POST', fieldsPath, { name, field_type: 1 });
         expect([who, status, body.code]).toEqual([who, 400, 'UNAUTHORIZED_PRINCIPAL']);
@@ -117,7 +117,7 @@ eachBackend((backend) => {
       expect(await listed()).toEqual([]);
     });
 
-    it('refuses another field’s name, but not in another letter case', async () => {
+    it('refuses another field’s name, but accepts this name in another letter case', async () => {
       await add({ name, field_type: 1 });
       expect(await refused({ name: ` ${name}`, field_type: 2 })).toContain('already exists');
       await add({ name: name.toUpperCase(), field_type: 1 });
@@ -128,14 +128,14 @@ eachBackend((backend) => {
       await refused({ field_type: 7, field_data: { subtype: 'twitter' } });
     });
 
-    it('creates one of several concurrent fields with the same name', async () => {
+    it('succeeds for only one of several concurrent requests with the same name', async () => {
       const answers = await Promise.all(
         [1, 2, 5].map((type) => organisation.ask('owner', 'POST', fieldsPath, { name, field_type: type })),
       );
       expect(answers.map(({ status }) => status).sort()).toEqual([200, 400, 400]);
     });
 
-    it('allows at most two in the summary, also from concurrent requests', async () => {
+    it('allows at most two fields in the summary, even in concurrent requests', async () => {
       const wanted = { field_type: 1, display_in_profile_summary: true };
       await add(wanted);
       const answers = await Promise.all(
@@ -159,7 +159,7 @@ eachBackend((backend) => {
       ['a hint that is too long', { hint: 'é'.repeat(81) }],
       ['type 0', { field_type: 0 }],
       ['type 9', { field_type: 9 }],
-      ['a type that is no number', { field_type: 'text' }],
+      ['a type that is not a number', { field_type: 'text' }],
       ['a summary that is neither true nor false', { display_in_profile_summary: 'yes' }],
       ['a requirement that is neither true nor false', { required: '1' }],
       ['a permission that is neither true nor false', { editable_by_user: 'no' }],
@@ -175,7 +175,7 @@ eachBackend((backend) => {
         'an option that no object keeps',
         { field_type: 3, field_data: '{"__proto__":{"text":"a","order":"1"}}' },
       ],
-      ['an option that is a text', { field_type: 3, field_data: { a: 'Ada' } }],
+      ['an option that is a string', { field_type: 3, field_data: { a: 'Ada' } }],
       ['an option without order', { field_type: 3, field_data: { a: { text: 'Ada' } } }],
       ['an option with a blank text', { field_type: 3, field_data: { a: { text: ' ', order: '1' } } }],
       ['an option whose order is a number', { field_type: 3, field_data: { a: { text: 'Ada', order: 1 } } }],
@@ -196,7 +196,7 @@ eachBackend((backend) => {
         { field_type: 7, field_data: { subtype: 'custom', url_pattern } },
       ]),
     ] as [string, Record<string, unknown>][])(
-      'is refused, and changes nothing, with %s',
+      'is refused without side effects for %s',
       async (_what, wrong) => {
         const { name: given = name, ...rest }: Record<string, unknown> = { field_type: 1, ...wrong };
         const named = 'name' in wrong && wrong.name === undefined ? {} : { name: given };
@@ -209,7 +209,7 @@ eachBackend((backend) => {
     const change = (id: number, fields: Record<string, unknown>) =>
       organisation.ask('owner', 'PATCH', `${fieldsPath}/${id}`, fields);
 
-    it('changes the given properties, keeps the others, and publishes it to all clients', async () => {
+    it('changes only the given properties, and publishes all fields to all clients', async () => {
       const id = await add({ name, hint: 'old', field_type: 3, field_data: options });
       const [before] = await listed();
       const events = await organisation.watch();
@@ -223,7 +223,7 @@ eachBackend((backend) => {
       expect(await events()).toEqual([{ type: 'custom_profile_fields', fields }]);
     });
 
-    it('keeps its own name and summary slot, and cannot take a third slot', async () => {
+    it('keeps the field’s own name and summary slot, and cannot take a third slot', async () => {
       const wanted = { field_type: 1, display_in_profile_summary: true };
       const id = await add({ ...wanted, name });
       await add(wanted);
@@ -261,8 +261,8 @@ eachBackend((backend) => {
       ['a blank name', { name: ' ' }],
       ['a long hint', { hint: 'x'.repeat(81) }],
       ['bad data', { field_data: {} }],
-      ['no boolean', { required: 'maybe' }],
-    ])('is refused, and keeps the field, with %s', async (_what, wrong) => {
+      ['a value that is not a boolean', { required: 'maybe' }],
+    ])('is refused without side effects for %s', async (_what, wrong) => {
       const id = await add({ field_type: 3, field_data: options });
       const before = await listed();
       const { status, body } = await change(id, { editable_by_user: false, ...wrong });
@@ -271,7 +271,7 @@ eachBackend((backend) => {
     });
 
     it.each(['PATCH', 'DELETE'] as const)(
-      'by %s is for administrators and existing fields only',
+      'by %s is allowed only for administrators and existing fields',
       async (method) => {
         const id = await add({ field_type: 1 });
         const before = await listed();

@@ -75,7 +75,7 @@ eachBackend((backend) => {
       expect(await said()).toEqual({ [first]: { value }, [third]: { value } });
     });
 
-    it.each([1, 2, 3, 4, 5, 6, 7, 8])('of type %i is removed by an empty one, or by null', async (type) => {
+    it.each([1, 2, 3, 4, 5, 6, 7, 8])('of type %i is removed by an empty value or null', async (type) => {
       const good: Record<number, unknown> = { 3: 'a', 4: '2024-02-29', 5: 'https://x.example/' };
       const field_data = type === 3 ? options : type === 7 ? { subtype: 'github' } : {};
       const id = await add({ field_type: type, field_data });
@@ -109,7 +109,7 @@ eachBackend((backend) => {
       expect(await said()).toMatchObject({ [id]: { value } });
     });
 
-    it('is stored as text if it lists users, whether it was sent as a list or as text', async () => {
+    it('is stored as a string if it lists users, whether it was sent as a list or as a string', async () => {
       const id = await add({ field_type: 6 });
       const [owner, guest] = [organisation.id('owner'), organisation.id('guest')];
       for (const value of [[owner, guest, owner], `[${owner},${guest},${owner}]`]) {
@@ -173,7 +173,7 @@ eachBackend((backend) => {
     });
   });
 
-  describe('a profile value is refused, and nothing changes,', () => {
+  describe('setting a profile value', () => {
     async function refused(data: unknown, who: 'member' | 'bot' = 'member'): Promise<void> {
       const before = await said();
       const events = await organisation.watch();
@@ -208,7 +208,7 @@ eachBackend((backend) => {
       [6, [-1]],
       [7, 'é'.repeat(51)],
       [8, 'é'.repeat(51)],
-    ] as const)('of type %i when it is %j', async (type, value) => {
+    ] as const)('is refused without side effects for type %i and the value %j', async (type, value) => {
       const good = await add({ field_type: 1 });
       const field_data = type === 3 ? options : type === 7 ? { subtype: 'github' } : {};
       const id = await add({ field_type: type, field_data });
@@ -218,7 +218,7 @@ eachBackend((backend) => {
       ]);
     });
 
-    it('of type people when one of them is a bot or deactivated', async () => {
+    it('is refused without side effects if a list of users has a bot or a deactivated user', async () => {
       const id = await add({ field_type: 6 });
       const { server } = organisation;
       const gone = await server.addAccount(`${organisation.newName().replace(' ', '')}@example.com`);
@@ -228,7 +228,7 @@ eachBackend((backend) => {
       await refused([{ id, value: [organisation.id('owner'), gone.userId] }]);
     });
 
-    it('when its field is unknown or repeated', async () => {
+    it('is refused without side effects if the field is unknown or repeated', async () => {
       const id = await add({ field_type: 1 });
       await refused([
         { id, value: 'x' },
@@ -242,18 +242,18 @@ eachBackend((backend) => {
     });
 
     it.each([
-      ['no JSON', 'x'],
-      ['no list', { id: 1, value: 'x' }],
-      ['a list of texts', ['x']],
+      ['not JSON', 'x'],
+      ['not a list', { id: 1, value: 'x' }],
+      ['a list of strings', ['x']],
       ['a list without ids', [{ value: 'x' }]],
-      ['a list with a text for an id', [{ id: '1', value: 'x' }]],
+      ['a list with a string for an id', [{ id: '1', value: 'x' }]],
       ['a list with a number for a value', [{ id: 1, value: 1 }]],
       ['a list without values', [{ id: 1 }]],
-    ])('when the list is %s', async (_what, data) => {
+    ])('is refused without side effects if the list is %s', async (_what, data) => {
       await refused(data);
     });
 
-    it('when a list of fields to remove is invalid or names an unknown one', async () => {
+    it('removal is refused without side effects for a list that is invalid or has an unknown or repeated field', async () => {
       const id = await add({ field_type: 1 });
       await set([{ id, value: 'x' }]);
       const before = await said();
@@ -264,11 +264,11 @@ eachBackend((backend) => {
       expect(await said()).toEqual(before);
     });
 
-    it('when the user is a bot', async () => {
+    it('is refused for a bot', async () => {
       await refused([{ id: await add({ field_type: 1 }), value: 'x' }], 'bot');
     });
 
-    it('when only administrators may change it, except for their own', async () => {
+    it('is refused if only administrators may change the value, except for an administrator’s own value', async () => {
       const id = await add({ field_type: 1, editable_by_user: false });
       await refused([{ id, value: 'x' }]);
       expect((await set([{ id, value: 'x' }], 'owner')).status).toBe(200);

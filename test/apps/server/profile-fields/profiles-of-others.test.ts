@@ -19,11 +19,11 @@ eachBackend((backend) => {
     return { type: 'realm_user', op: 'update', person };
   }
 
-  describe('an administrator changes another user’s profile', () => {
+  describe('a change of another user’s profile by an administrator', () => {
     const change = (who: 'administrator' | 'member', target: number, fields: Record<string, unknown>) =>
       organisation.ask(who, 'PATCH', `users/${target}`, fields);
 
-    it('including values that the user may not change, and notifies all users', async () => {
+    it('can include values that the user may not change, and notifies all users', async () => {
       const [fixed, free] = [
         await add({ field_type: 8, editable_by_user: false }),
         await add({ field_type: 8 }),
@@ -43,7 +43,7 @@ eachBackend((backend) => {
       ]);
     });
 
-    it('together with all other changes, or not at all', async () => {
+    it('is applied together with all other changes, or not at all', async () => {
       const id = await add({ field_type: 8 });
       const member = organisation.id('member');
       const [good, bad] = [
@@ -64,7 +64,7 @@ eachBackend((backend) => {
       expect([await said(), await events()]).toEqual([{}, []]);
     });
 
-    it('but not a bot’s', async () => {
+    it('is refused for a bot’s profile', async () => {
       const profile_data = [{ id: await add({ field_type: 8 }), value: 'x' }];
       const { status, body } = await change('administrator', organisation.id('bot'), { profile_data });
       expect([status, body.code]).toEqual([400, 'BAD_REQUEST']);

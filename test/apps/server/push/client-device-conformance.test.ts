@@ -35,8 +35,8 @@ const nothing = {
 const success = { result: 'success', msg: '' };
 const refusal = (msg: string, code = 'BAD_REQUEST', more = {}) => ({ result: 'error', msg, code, ...more });
 
-describe('a device of a client', () => {
-  it('is created and removed, with an event for each, for its user only', async () => {
+describe('a client device', () => {
+  it('can be created and removed only for its user, with an event each time', async () => {
     const [events, others] = [await test.openQueue(ada), await test.openQueue(bob)];
     const answer = await test.ask(ada, 'POST', 'register_client_device');
     const id = answer.body.device_id as number;
@@ -53,7 +53,7 @@ describe('a device of a client', () => {
     expect(await others()).toEqual([]);
   });
 
-  it('can be removed once, by its user', async () => {
+  it('can be removed only once, and only by its user', async () => {
     const id = String(await createDevice(test, ada));
     const remove = async (account: Account, fields: Record<string, string>) =>
       (await test.ask(account, 'POST', 'remove_client_device', fields)).body;
@@ -67,7 +67,7 @@ describe('a device of a client', () => {
     expect(await remove(ada, { device_id: id })).toEqual(refusal('Invalid `device_id`'));
   });
 
-  it('has an id that grows with time, so that a restored database does not reuse one', async () => {
+  it('has an id that grows with time, so that a restored database does not reuse ids', async () => {
     const before = await createDevice(test, ada);
     await test.stop();
     test.now += 1000;
@@ -75,7 +75,7 @@ describe('a device of a client', () => {
     expect((await createDevice(test, ada)) - before).toBeGreaterThan(200_000);
   });
 
-  it('is refused to bots', async () => {
+  it('is refused for bots', async () => {
     const bot = await test.addAccount(`bot${addresses}@example.com`, { isBot: true });
     for (const path of ['register_client_device', 'remove_client_device', 'mobile_push/register']) {
       expect((await test.ask(bot, 'POST', path, { device_id: '1' })).body).toEqual(
@@ -85,7 +85,7 @@ describe('a device of a client', () => {
   });
 });
 
-describe('mobile_push/register refuses', () => {
+describe('mobile_push/register', () => {
   const key = keyFields(7);
   const token = tokenFields('token');
   const missing = 'Missing parameters: must provide either all push key fields, all token fields, or both.';
@@ -99,9 +99,9 @@ describe('mobile_push/register refuses', () => {
   it.each([
     ['a key id above 32 bits', 'none', { ...key, push_key_id: '4294967296' }, notAKeyId],
     ['a negative key id', 'none', { ...key, push_key_id: '-1' }, notAKeyId],
-    ['a key id that is no integer', 'none', { ...key, push_key_id: '1.5' }, notAKeyId],
+    ['a key id that is not an integer', 'none', { ...key, push_key_id: '1.5' }, notAKeyId],
     [
-      'a kind of token that it does not know',
+      'an unknown kind of token',
       'none',
       { ...token, token_kind: 'x' },
       'Invalid token_kind: must be one of fcm, apns, webpush',
@@ -123,7 +123,7 @@ describe('mobile_push/register refuses', () => {
       { ...key, push_key: '@' },
       'No push registration exists to rotate key for.',
     ],
-    ['a key that is no base64', 'active', { ...key, push_key: '@abcdefg' }, 'Invalid `push_key`'],
+    ['a key that is not base64', 'active', { ...key, push_key: '@abcdefg' }, 'Invalid `push_key`'],
     ['a key that is too short', 'active', { ...key, push_key: 'abcd' }, 'Invalid `push_key`'],
     ['a key for another cipher', 'active', { ...key, push_key: badKeyPrefix }, 'Invalid `push_key`'],
     ['a token while one is pending', 'pending', { ...token, token_id: '@' }, inProgress],
@@ -145,7 +145,7 @@ describe('mobile_push/register refuses', () => {
     ['a token id without padding', 'new', { ...token, token_id: 'AAAAAAAAAAE' }, notBase64],
     ['a token for a device without a key', 'new', token, 'No push registration exists to rotate token for.'],
     ['a wrong key with a token', 'new', { ...token, ...key, push_key: '@' }, 'Invalid `push_key`'],
-  ] as const)('%s', async (_name, state, fields, message) => {
+  ] as const)('refuses %s', async (_name, state, fields, message) => {
     if (state === 'pending') test.relay.otherwise({ status: 503 });
     const owner = state === 'foreign' ? bob : ada;
     const id = state === 'none' ? 1 : await createDevice(test, owner);
@@ -161,7 +161,7 @@ describe('mobile_push/register refuses', () => {
     expect(await devicesOf(test, owner)).toEqual(before);
   });
 
-  it('requests that name neither generation, with the error of the newer one', async () => {
+  it('refuses requests that name neither generation, with the error of the newer generation', async () => {
     for (const fields of [{}, key, token]) {
       expect((await test.register(ada, fields)).body).toEqual(
         refusal("Missing 'device_id' argument", 'REQUEST_VARIABLE_MISSING', { var_name: 'device_id' }),
@@ -169,7 +169,7 @@ describe('mobile_push/register refuses', () => {
     }
   });
 
-  it('requests that lack fields of the older generation, with the names of that generation', async () => {
+  it('refuses requests that lack fields of the older generation, with the names of that generation', async () => {
     const { push_public_key: _key, ...fields } = testPhone('5').fields;
     expect((await test.register(ada, fields)).body).toEqual(
       refusal("Missing 'push_public_key' argument", 'REQUEST_VARIABLE_MISSING', {
@@ -178,7 +178,7 @@ describe('mobile_push/register refuses', () => {
     );
   });
 
-  it('everything above the hourly limit, except repeats', async () => {
+  it('refuses requests above the hourly limit, except repeats', async () => {
     const few = await ServerUnderTest.start({ registrationsPerHour: 1 });
     few.relay.otherwise(tokenRegistered);
     const eve = await few.addAccount('eve@example.com');
@@ -195,7 +195,7 @@ describe('mobile_push/register refuses', () => {
 });
 
 describe('a server without a relay', () => {
-  it('creates devices, and refuses registrations before it looks at the device', async () => {
+  it('creates devices, and refuses registrations before it looks up the device', async () => {
     const without = await ServerUnderTest.start({ withoutRelay: true });
     const eve = await without.addAccount('eve@example.com');
     await createDevice(without, eve);

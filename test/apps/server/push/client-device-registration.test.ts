@@ -46,7 +46,7 @@ async function activeDevice(account: Account = ada, token = 'token') {
 }
 
 describe('mobile_push/register', () => {
-  it('registers key and token together, and shows each step', async () => {
+  it('registers key and token together, and publishes each step', async () => {
     const events = await test.openQueue(ada);
     const id = await createDevice(test, ada);
     const token = tokenFields('c0ffee', 'apns');
@@ -93,7 +93,7 @@ describe('mobile_push/register', () => {
     });
   });
 
-  it('reads an id with unused bits set as stock servers do, and shows and forwards the canonical spelling', async () => {
+  it('accepts an id with unused bits set like stock servers, and shows and forwards its canonical form', async () => {
     const id = await createDevice(test, ada);
     const token = { ...tokenFields('c0ffee', 'apns'), token_id: '+wKIhyAx/Eh=' };
     expect((await test.register(ada, { device_id: String(id), ...keyFields(7), ...token })).body).toEqual(
@@ -105,7 +105,7 @@ describe('mobile_push/register', () => {
     expect(forwarded).toEqual(['+wKIhyAx/Eg=']);
   });
 
-  it('rotates only a key, without the relay, even while a token is pending', async () => {
+  it('rotates a key alone without the relay, even while a token is pending', async () => {
     const { id } = await activeDevice();
     const events = await test.openQueue(ada);
     test.relay.requests.length = 0;
@@ -119,7 +119,7 @@ describe('mobile_push/register', () => {
     expect((await test.register(ada, { device_id: String(id), ...keyFields(9) })).status).toBe(200);
   });
 
-  it('rotates only a token; the former one stays active until the relay has confirmed the new one', async () => {
+  it('rotates a token alone, and keeps the old token active until the relay has confirmed the new token', async () => {
     const { id } = await activeDevice();
     const events = await test.openQueue(ada);
     test.relay.next({ status: 503 });
@@ -152,7 +152,7 @@ describe('mobile_push/register', () => {
     ]);
   });
 
-  it('ignores an incomplete group of parameters beside a complete one', async () => {
+  it('ignores an incomplete group of parameters beside a complete group', async () => {
     const { id } = await activeDevice();
     const events = await test.openQueue(ada);
     const half = { token_kind: 'fcm', token_id: '@' };
@@ -193,7 +193,7 @@ describe('mobile_push/register', () => {
     expect(test.relay.requests).toHaveLength(2);
   });
 
-  it('treats the same token of another kind, or with another key, as a registration', async () => {
+  it('treats the same token of another kind, or with another key, as a new registration', async () => {
     const { id, key } = await activeDevice();
     const asked = [
       { ...key, ...tokenFields('token', 'apns') },
@@ -212,7 +212,7 @@ describe('mobile_push/register', () => {
     ['REQUEST_EXPIRED', 'REQUEST_EXPIRED'],
     ['BAD_REQUEST', 'BAD_REQUEST'],
     ['SOME_CODE_OF_THE_FUTURE', 'BAD_REQUEST'],
-  ])('fails permanently when the relay answers %s, and keeps the pending id', async (said, code) => {
+  ])('fails permanently when the relay responds with %s, and keeps the pending id', async (said, code) => {
     const { id } = await activeDevice();
     const events = await test.openQueue(ada);
     test.relay.otherwise(refused(400, said));
@@ -241,10 +241,10 @@ describe('mobile_push/register', () => {
   });
 
   it.each([
-    ['a bouncer key that is no key', { bouncer_public_key: 'no key' }, 'INVALID_BOUNCER_PUBLIC_KEY'],
-    ['a registration that is no base64', { encrypted_push_registration: '@' }, 'BAD_REQUEST'],
+    ['an invalid bouncer key', { bouncer_public_key: 'no key' }, 'INVALID_BOUNCER_PUBLIC_KEY'],
+    ['a registration that is not base64', { encrypted_push_registration: '@' }, 'BAD_REQUEST'],
     ['a registration that is too long', { encrypted_push_registration: 'A'.repeat(72_004) }, 'BAD_REQUEST'],
-  ])('accepts %s at first, and reports the refusal in an event', async (_name, wrong, code) => {
+  ])('accepts %s at first, and reports the failure in an event', async (_name, wrong, code) => {
     const id = await createDevice(test, ada);
     const events = await test.openQueue(ada);
     const fields = { device_id: String(id), ...keyFields(7), ...tokenFields('token'), ...wrong };
@@ -266,7 +266,7 @@ describe('mobile_push/register', () => {
     ['a 401', refused(401, 'UNAUTHORIZED')],
     ['an unknown organization', refused(403, 'MISSING_REMOTE_REALM')],
     ['a refused plan', refused(400, 'PUSH_NOTIFICATIONS_DISALLOWED')],
-    ['a 200 that is no success', { status: 200, body: '<html>' }],
+    ['a 200 without a success result', { status: 200, body: '<html>' }],
   ] as const)('retries after %s for 24 hours, then fails with REQUEST_EXPIRED', async (_name, reaction) => {
     const id = await createDevice(test, ada);
     test.relay.otherwise(reaction);

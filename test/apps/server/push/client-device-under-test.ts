@@ -35,7 +35,7 @@ export async function createDevice(test: ServerUnderTest, account: Account): Pro
   return body.device_id as ClientDeviceId;
 }
 
-/** Returns `devices` from the user's register answer. */
+/** Returns `devices` from the user's register response. */
 export async function devicesOf(test: ServerUnderTest, account: Account): Promise<Record<string, unknown>> {
   const { body } = await test.ask(account, 'POST', 'register', {
     event_types: '[]',
@@ -44,5 +44,5 @@ export async function devicesOf(test: ServerUnderTest, account: Account): Promis
   return body.devices as Record<string, unknown>;
 }
 
-/** A relay's successful answer to a registration of the newer generation. */
+/** A relay's successful response to a registration of the newer generation. */
 export const tokenRegistered: RelayReaction = { status: 200, body: { result: 'success', msg: '' } };

@@ -14,7 +14,7 @@ eachBackend((backend) => {
   it.each([
     [android, { token }],
     [apple, { token, appid: 'org.example.chat' }],
-  ])('a token in the clear for %s is refused, with what to do', async (path, fields) => {
+  ])('an unencrypted token for %s is refused, and the error says what to do', async (path, fields) => {
     const { status, body } = await ask('POST', path, fields);
     expect([status, body]).toEqual([
       400,
@@ -27,7 +27,7 @@ eachBackend((backend) => {
   });
 
   it.each([android, apple])(
-    'at %s there is no token in the clear to remove, because none is stored',
+    'removing an unencrypted token at %s fails, because none is stored',
     async (path) => {
       await ask('POST', path, { token, appid: 'org.example.chat' });
       const { status, body } = await ask('DELETE', path, { token });
@@ -42,12 +42,12 @@ eachBackend((backend) => {
     ['POST', android, {}, 'token'],
     ['DELETE', apple, {}, 'token'],
     ['POST', apple, { token }, 'appid'],
-  ] as const)('%s %s needs its parameters: %o', async (method, path, fields, var_name) => {
+  ] as const)('%s %s requires its parameters: %o', async (method, path, fields, var_name) => {
     const { status, body } = await ask(method, path, fields);
     expect([status, body.code, body.var_name]).toEqual([400, 'REQUEST_VARIABLE_MISSING', var_name]);
   });
 
-  it('bots have no phones', async () => {
+  it('bots cannot register phones', async () => {
     const { body } = await organisation.ask('bot', 'POST', android, { token });
     expect(body.msg).toBe('This endpoint does not accept bot requests.');
   });

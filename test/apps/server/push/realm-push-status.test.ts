@@ -7,7 +7,7 @@ const notifyPath = '/api/v1/remotes/push/e2ee/notify';
 const minuteMilliseconds = 60_000;
 const endTimestamp = 1_773_500_000;
 
-/** A successful answer with the organization's push status at the relay. */
+/** A successful response with the organization's push status at the relay. */
 function notifiedWith(can_push: boolean, expected_end_timestamp: number | null = null): RelayReaction {
   const { body, ...answer } = notified() as Exclude<RelayReaction, string>;
   return { ...answer, body: { ...Object(body), realm_push_status: { can_push, expected_end_timestamp } } };
@@ -45,7 +45,7 @@ eachBackend((backend) => {
       await test.settle();
     }
 
-    /** Advances the clock by more than five minutes, after which the server asks a relay that has disabled push. */
+    /** Advances the clock by six minutes. After five, the server asks a relay that has disabled push again. */
     async function waitForQuestion(): Promise<void> {
       test.now += 6 * minuteMilliseconds;
       await test.settle();
@@ -96,7 +96,7 @@ eachBackend((backend) => {
       expect(notifications()).toHaveLength(1);
     });
 
-    it('also counts when the relay refuses a notification because of its plan, which drops the notification', async () => {
+    it('also changes when the relay refuses a notification because of its plan, and the notification is dropped', async () => {
       relayAnswers(refused(400, 'PUSH_NOTIFICATIONS_DISALLOWED', 'no plan'));
       await writeToAda();
       expect(await enabledIn(test)).toEqual([false, null]);
@@ -109,7 +109,7 @@ eachBackend((backend) => {
       expect(notifications()).toEqual([]);
     });
 
-    it('includes the date when push will end, until that is withdrawn', async () => {
+    it('includes the date when push will end, until the relay withdraws this date', async () => {
       const events = await test.openQueue(bob, { event_types: '["realm"]' });
       const name = 'push_notifications_enabled_end_timestamp';
       relayAnswers(notifiedWith(true, endTimestamp));
@@ -121,7 +121,7 @@ eachBackend((backend) => {
       expect(updatesOf(await events())).toEqual([update(name, endTimestamp), update(name, null)]);
     });
 
-    it('is off without a relay: a restart with other settings publishes it once', async () => {
+    it('is off without a relay, and a restart with other settings publishes the change once', async () => {
       const { body } = await test.ask(bob, 'POST', 'register', { event_types: '["realm"]' });
       const query = { queue_id: String(body.queue_id), last_event_id: '-1', dont_block: 'true' };
       const events = async () =>
@@ -139,7 +139,7 @@ eachBackend((backend) => {
       expect(await events()).toEqual([off, on]);
     });
 
-    it('refuses a test notification while push is off, and still accepts and forwards a registration', async () => {
+    it('prevents test notifications while push is off, but registrations are still accepted and forwarded', async () => {
       relayAnswers(notifiedWith(false));
       await writeToAda();
       relayAnswers(registered(42));

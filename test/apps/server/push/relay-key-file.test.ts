@@ -36,11 +36,11 @@ describe('the key file of the server’s relay account', () => {
     `zulip_org_key = ${key}\n`,
     `SERVER_KEY='${key}'`,
     `# of the relay\n\n${key}\n\n`,
-  ])('may hold more than the key: %j', async (content) => {
+  ])('can contain more than the key: %j', async (content) => {
     expect(await read(content)).toBe(key);
   });
 
-  it('may contain a key of another relay, which has another form', async () => {
+  it('can contain the key of another relay, in a different format', async () => {
     expect(await read('A-key/of+another_relay=\n')).toBe('A-key/of+another_relay=');
   });
 
@@ -52,7 +52,7 @@ describe('the key file of the server’s relay account', () => {
     'SERVER_RELAY_URL=https://relay.example\nSERVER_RELAY_SERVER_ID=x\n',
     `${key}\n${key.replaceAll('5', '6')}\n`,
     `${key}0`.repeat(2),
-  ])('is refused without a key, or with two, and not repeated: %j', async (content) => {
+  ])('is refused without a key or with two keys, and its content is not shown: %j', async (content) => {
     const refused = read(content);
     await expect(refused).rejects.toThrow(
       'contains no key: write only the key into it, as printed by waxwing-relay servers add',

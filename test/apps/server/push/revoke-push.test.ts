@@ -34,7 +34,7 @@ eachBackend((backend) => {
       expect(test.relay.requests.at(-1)?.headers.authorization).toMatch(/^Basic /);
     });
 
-    it('retries while the relay is down, also after a restart', async () => {
+    it('retries while the relay is down, even after a restart', async () => {
       test.relay.otherwise({ status: 503 });
       expect((await revoke(ada)).status).toBe(200);
       await test.settle();
@@ -51,9 +51,12 @@ eachBackend((backend) => {
     });
 
     it.each([
-      ['does not know the operation, as stock ones', { status: 404, body: '<h1>Not Found</h1>' }],
-      ['refuses it', { status: 400, body: { result: 'error', msg: '', code: 'INVALID_BOUNCER_PUBLIC_KEY' } }],
-    ])('asks a relay once that %s', async (_, answer) => {
+      ['does not know the operation, like stock relays', { status: 404, body: '<h1>Not Found</h1>' }],
+      [
+        'refuses the revocation',
+        { status: 400, body: { result: 'error', msg: '', code: 'INVALID_BOUNCER_PUBLIC_KEY' } },
+      ],
+    ])('sends only one request to a relay that %s', async (_, answer) => {
       test.relay.otherwise(answer);
       await revoke(ada);
       await test.settle();
@@ -62,7 +65,7 @@ eachBackend((backend) => {
       expect(forwarded()).toHaveLength(1);
     });
 
-    it('refuses bots, anything but a sealed box to a key, and more than a user may register', async () => {
+    it('refuses bots, anything but a sealed box and a key, and more requests than a user may register phones', async () => {
       test.relay.otherwise(done);
       const bot = await test.addAccount('bot@example.com', { isBot: true });
       expect((await revoke(bot)).body).toMatchObject({ code: 'BAD_REQUEST' });

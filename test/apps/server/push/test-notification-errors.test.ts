@@ -37,11 +37,11 @@ interface Generation {
   /** Registers a phone while the relay accepts registrations. Returns the parameter that identifies it. */
   readonly register: (test: ServerUnderTest, account: Account) => Promise<Record<string, string>>;
   readonly registered: RelayReaction;
-  /** The relay's answer when it knows none of the phones. */
+  /** The relay's response when it knows none of the phones. */
   readonly allGone: RelayReaction;
   /** Identifies a phone that the user does not have. */
   readonly unknown: Record<string, string>;
-  /** An invalid phone identifier, and its refusal. */
+  /** An invalid phone identifier, and the resulting error message. */
   readonly invalid: readonly [Record<string, string>, string];
 }
 
@@ -107,9 +107,9 @@ describe.each([
 
   it.each<[string, RelayReaction, unknown[]]>([
     ['cuts the connection', 'cut', unreachable],
-    ['answers 500', { status: 500 }, broken],
-    ['answers 503', { status: 503 }, broken],
-    ['answers 429', refused(429, 'RATE_LIMIT_HIT'), broken],
+    ['responds with 500', { status: 500 }, broken],
+    ['responds with 503', { status: 503 }, broken],
+    ['responds with 429', refused(429, 'RATE_LIMIT_HIT'), broken],
     ['does not know the organisation', refused(403, 'MISSING_REMOTE_REALM'), misconfigured],
     ['refuses the server key', refused(401, 'UNAUTHORIZED'), misconfigured],
     ['refuses the request', refused(400, 'BAD_REQUEST'), misconfigured],
@@ -131,7 +131,7 @@ describe.each([
     await test.boot();
   });
 
-  it('is refused if there is no active device, or the named one is not active', async () => {
+  it('is refused if there is no active device, or if the named device is not active', async () => {
     expect(await notify()).toEqual(noDevice);
     test.relay.otherwise({ status: 503 });
     const pending = await generation.register(test, ada);
@@ -143,7 +143,7 @@ describe.each([
     expect(test.relay.requests).toEqual([]);
   });
 
-  it('explains that the relay refuses because of its plan, and sends nothing while push is off', async () => {
+  it('explains a refusal because of the relay’s plan, and sends nothing while push is off', async () => {
     await activeDevice();
     test.relay.otherwise(refused(400, 'PUSH_NOTIFICATIONS_DISALLOWED'));
     expect(await notify()).toEqual(misconfigured);

@@ -9,7 +9,7 @@ eachBackend((backend) => {
   const state = (name: string) =>
     organisation.do('guest', 'POST', 'register', { fetch_event_types: ['realm'] }).then((all) => all[name]);
 
-  it('require_e2ee_push_notifications stays true, and its refusal says why', async () => {
+  it('require_e2ee_push_notifications cannot be false, and the error says why', async () => {
     expect((await ask('owner', { require_e2ee_push_notifications: true })).status).toBe(200);
     const { status, body } = await ask('owner', { require_e2ee_push_notifications: false });
     expect([status, body.code, body.msg]).toEqual([

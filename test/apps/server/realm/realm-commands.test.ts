@@ -60,7 +60,7 @@ eachBackend((backend) => {
       expect([again.code, again.printed]).toEqual([0, expect.stringContaining('nothing was changed')]);
     });
 
-    it('takes a group’s name or ID, or a set of users and groups, as the value of a permission', async () => {
+    it('accepts a group’s name or id, or a set of users and groups, as the value of a permission', async () => {
       const moderators = await organisation.roleGroup('moderators');
       const own = { direct_members: [organisation.id('second')], direct_subgroups: [] };
       for (const [text, value] of [

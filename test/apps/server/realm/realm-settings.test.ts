@@ -11,7 +11,7 @@ eachBackend((backend) => {
     organisation.do(who, 'PATCH', 'realm', fields);
 
   describe('the settings of the organization', () => {
-    it('are in the register answer with their defaults', async () => {
+    it('are in the register response with their defaults', async () => {
       const { 'role:members': members, 'role:nobody': _, ...groups } = await organisation.groups();
       expect(await state()).toMatchObject({
         realm_description: '',
@@ -84,7 +84,7 @@ eachBackend((backend) => {
       });
     });
 
-    it('change atomically, and all users get one event with the changed ones, former names included', async () => {
+    it('change atomically, with one event for all users that has the changed settings, also under former names', async () => {
       const events = await organisation.watch('guest');
       const members = await organisation.roleGroup('members');
       await set({
@@ -137,7 +137,7 @@ eachBackend((backend) => {
       ['unlimited', -1],
       ['"unlimited"', -1],
       ['30', 30],
-    ])('take %s as the retention of messages', async (written, days) => {
+    ])('accept %s as the retention of messages', async (written, days) => {
       await set({ message_retention_days: written });
       expect((await state()).realm_message_retention_days).toBe(days);
     });
@@ -164,7 +164,7 @@ eachBackend((backend) => {
       expect((await state()).realm_description).toBe('by an administrator');
     });
 
-    it('update the full members and publish that to all clients if the waiting period changes', async () => {
+    it('update the full members if the waiting period changes, and publish this to all clients', async () => {
       const fullMembers = await organisation.roleGroup('fullmembers');
       const members = await organisation.roleGroup('members');
       const events = await organisation.watch('guest', { event_types: '["user_group"]' });
@@ -249,7 +249,7 @@ eachBackend((backend) => {
     });
   });
 
-  describe('a change of the organization is refused, and nothing changes,', () => {
+  describe('a change of the organization', () => {
     it.each([
       ['description', 'd'.repeat(1001), 'BAD_REQUEST'],
       ['allow_message_editing', 'yes', 'BAD_REQUEST'],
@@ -283,7 +283,7 @@ eachBackend((backend) => {
       ['can_create_groups', '{"old":1}', 'BAD_REQUEST'],
       ['can_create_groups', '{"new":{"direct_members":[]}}', 'BAD_REQUEST'],
       ['can_create_groups', '{"new":{"direct_members":["1"],"direct_subgroups":[]}}', 'BAD_REQUEST'],
-    ])('for %s = %.20s', async (name, value, code) => {
+    ])('is refused without side effects for %s = %.20s', async (name, value, code) => {
       const { queue_id: _, ...before } = await state();
       const fields = { inline_image_preview: 'false', [name]: value };
       const { status, body } = await organisation.ask('owner', 'PATCH', 'realm', fields);
@@ -292,7 +292,7 @@ eachBackend((backend) => {
       expect(await state()).toEqual({ ...before, queue_id: expect.any(String) });
     });
 
-    it('without credentials', async () => {
+    it('is refused without credentials', async () => {
       const { status, body } = await organisation.server.ask(undefined, 'PATCH', 'realm', {});
       expect([status, body.code]).toEqual([401, 'UNAUTHORIZED']);
     });

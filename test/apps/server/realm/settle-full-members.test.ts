@@ -11,7 +11,7 @@ const settlingUsers = 1200;
 eachBackend((backend) => {
   const organisation = sharedOrganisation(backend);
 
-  it('promotes many members in transactions of few users, and stops when the server does', async () => {
+  it('many members are promoted in transactions of few users, and the job stops when the server stops', async () => {
     const { database } = organisation.server.server;
     await organisation.do('owner', 'PATCH', 'realm', { waiting_period_threshold: 3 });
     await database.write(({ db }) =>

@@ -16,7 +16,7 @@ eachBackend((backend) => {
     ['idle_queue_timeout', '"mobile"', 12 * 60 * minute],
     ['idle_queue_timeout', '99999999', 7 * 24 * 60 * minute],
   ])(
-    'a queue with %s=%s says so, and expires %d ms after its last request',
+    'a queue with %s=%s expires %d ms after its last request, and the response contains this time',
     async (name, value, milliseconds) => {
       const { queue_id, idle_queue_timeout_secs } = await organisation.do('member', 'POST', 'register', {
         [name]: value,

@@ -24,7 +24,7 @@ eachBackend((backend) => {
     );
 
     it.each(Object.keys(fieldsByType))(
-      'has only the fields of %s if the client fetches only that',
+      'has only the fields of %s if the client fetches only this type',
       async (type) => {
         const body = await register('member', { event_types: [], fetch_event_types: type.split(',') });
         const shape = z.looseObject({ ...alwaysThere, ...fieldsByType[type] });

@@ -24,7 +24,7 @@ eachPostgres((postgres) => {
     await database().deleteFrom('event_queues').execute();
   });
 
-  /** Runs `meanwhile` while a transaction holds the publishing lock, so that registrations wait for it. */
+  /** Runs `meanwhile` while a transaction holds the publishing lock, so that registrations wait for the lock. */
   function whilePublishing<Result>(meanwhile: (waiting: () => Promise<number>) => Promise<Result>) {
     return database()
       .transaction()

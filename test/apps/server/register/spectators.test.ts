@@ -140,7 +140,7 @@ eachBackend((backend) => {
       expect((await register({ [name]: 'false' })).status).toBe(200);
     });
 
-    it('is refused if the organization requires accounts, or if its credentials are wrong', async () => {
+    it('is refused if the organization requires accounts, or if the credentials are wrong', async () => {
       await allow(false);
       const { status, body } = await register();
       await allow(true);

@@ -8,7 +8,7 @@ eachBackend((backend) => {
   const ask = (path: string) => organisation.server.ask(undefined, 'GET', path);
 
   describe('the server settings for clients before sign-in', () => {
-    it('are complete and need no credentials', async () => {
+    it('are complete and require no credentials', async () => {
       const { status, body } = await ask('server_settings');
       expect([status, body]).toEqual([
         200,
@@ -48,7 +48,7 @@ eachBackend((backend) => {
       ]);
     });
 
-    it('have the description as safe HTML, and whether there is public access', async () => {
+    it('include the description as safe HTML, and whether there is public access', async () => {
       await organisation.do('owner', 'PATCH', 'realm', {
         description: '**Us** <script>alert(1)</script>',
         enable_spectator_access: true,
@@ -74,7 +74,7 @@ eachBackend((backend) => {
   });
 
   describe('the emoji names', () => {
-    it('are at the URL from the register response, cacheable and without credentials', async () => {
+    it('are available at the URL from the register response, cacheable and without credentials', async () => {
       const { server_emoji_data_url: url } = await organisation.do('member', 'POST', 'register');
       const { pathname } = new URL(String(url));
       const { status, body, headers } = await organisation.server.send({ method: 'GET', url: pathname });

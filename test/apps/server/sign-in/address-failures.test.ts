@@ -5,7 +5,7 @@ const now = 1_800_000_000_000;
 const halfHour = 30 * 60_000;
 
 describe('failed sign-ins per address', () => {
-  it('are limited per half hour, without successful ones', () => {
+  it('are limited per half hour, and successful sign-ins do not count', () => {
     const failures = new AddressFailures();
     expect(failures.take('a', now)).toBeUndefined();
     failures.giveBack('a');

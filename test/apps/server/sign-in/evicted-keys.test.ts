@@ -67,7 +67,7 @@ eachBackend((backend) => {
       .flatMap(({ body }) => JSON.parse(new URLSearchParams(body).get(name) ?? '[]') as unknown[]);
 
   describe('the phones of a sign-in key that is evicted', () => {
-    it('are removed as by a sign-out, with an event, here and at the relay; phones of other keys stay', async () => {
+    it('are removed from the server and the relay, with an event, while phones of other keys stay', async () => {
       const [first, second] = [await signIn(), await signIn()];
       const gone = await activeDevice(first, 'first');
       const created = await createDevice(test, first);
@@ -85,7 +85,7 @@ eachBackend((backend) => {
       expect(removals('token_ids')).toEqual([tokenIdOf('first')]);
     });
 
-    it('are removed in the older generation too', async () => {
+    it('are also removed if they registered in the older generation', async () => {
       const [first, second] = [await signIn(), await signIn()];
       test.relay.otherwise(registered(7));
       await test.register(first, testPhone('1').fields);

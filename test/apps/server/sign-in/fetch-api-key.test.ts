@@ -94,7 +94,7 @@ eachBackend((backend) => {
       expect(await asks(ada.email, `${body.api_key}`.toLowerCase())).toBe(401);
     });
 
-    it('takes the same password in another Unicode normalization', async () => {
+    it('accepts the same password in another Unicode normalization', async () => {
       await givePassword(ada, 'caf\u00e9 noir');
       expect((await signIn(ada.email, 'cafe\u0301 noir')).status).toBe(200);
     });
@@ -131,7 +131,7 @@ eachBackend((backend) => {
       }
     });
 
-    it('refuses bots, and an API key for a user without a password', async () => {
+    it('refuses bots, and refuses an API key as the password of a user without a password', async () => {
       const bob = await newPerson();
       const bot = await newBot();
       await expect(givePassword(bot, password)).rejects.toThrow('is a bot');
@@ -140,7 +140,7 @@ eachBackend((backend) => {
       expect((await signIn(bot.email, password)).body.code).toBe('AUTHENTICATION_FAILED');
     });
 
-    it('tells deactivated users so if their password is right', async () => {
+    it('reports that a user is deactivated only if the password is right', async () => {
       await deactivateByAddress(test.server.database, () => test.now, ada.email);
       expect((await signIn(ada.email, 'wrong horse battery')).body.code).toBe('AUTHENTICATION_FAILED');
       const { status, body } = await signIn(ada.email, password);
@@ -192,7 +192,7 @@ eachBackend((backend) => {
       expect(await keys.execute()).toEqual([]);
     });
 
-    it('are bounded: a new one evicts the oldest', async () => {
+    it('are limited in number: a new key evicts the oldest key', async () => {
       const first = await signIn(ada.email, password);
       const row = { user_id: ada.userId, created_at: test.now };
       const hashes = Array.from({ length: maximumSignInKeys - 1 }, (_, index) => `hash ${index}`);
@@ -217,7 +217,7 @@ eachBackend((backend) => {
 
     it.each([
       ['a known name', () => ada.email],
-      ['an unknown one', () => 'nobody@example.com'],
+      ['an unknown name', () => 'nobody@example.com'],
     ])(
       'is locked out of %s for half an hour after five tries, then for twice as long',
       async (_case, nameOf) => {
@@ -245,13 +245,13 @@ eachBackend((backend) => {
       expect((await signIn(ada.email, password)).status).toBe(200);
     });
 
-    it('gets no more tries with concurrent requests', async () => {
+    it('gets no additional attempts with concurrent requests', async () => {
       const answers = await Promise.all(Array.from({ length: 6 }, () => fail(ada.email)));
       expect(answers.filter((code) => code === 'AUTHENTICATION_FAILED').length).toBeLessThanOrEqual(5);
       expect(answers).toContain('RATE_LIMIT_HIT');
     });
 
-    it('is refused by its address for all names, while other clients sign in', async () => {
+    it('is blocked by its address for all names, while other clients can sign in', async () => {
       const failures = await watchFailures();
       const attacker = '203.0.113.7';
       let isOver = false;
@@ -273,7 +273,7 @@ eachBackend((backend) => {
       expect((await failures()).length).toBeLessThanOrEqual(maximumAddressFailures);
     });
 
-    it('is not refused by its address for attempts without a password check', async () => {
+    it('is not blocked by its address for attempts without a password check', async () => {
       const address = '203.0.113.8';
       const tryAda = () => signIn(ada.email, 'wrong horse battery', address);
       for (let count = 0; count < 5; count++) await tryAda();

@@ -21,7 +21,7 @@ async function shortest(work: () => Promise<unknown>): Promise<number> {
 }
 
 describe('a stored password hash', () => {
-  it('is different each time, and matches its password only', async () => {
+  it('is different each time, and matches only its password', async () => {
     const [one, other] = [await hashPassword(password), await hashPassword(password)];
     expect(one).toMatch(/^scrypt\$15\$8\$1\$[A-Za-z0-9+/]{22}==\$[A-Za-z0-9+/]{43}=$/);
     expect(other).not.toBe(one);
@@ -37,7 +37,7 @@ describe('a stored password hash', () => {
     expect(await matchesPassword(new Secret('passwore'), cheaper)).toBe(false);
   });
 
-  it('takes as long to refuse a password if there is none', async () => {
+  it('takes as long to reject a password as a missing hash', async () => {
     const stored = await hashPassword(password);
     const wrong = new Secret('wrong horse battery');
     const [known, unknown] = [
@@ -56,7 +56,7 @@ describe('a stored password hash', () => {
     ['x'.repeat(101), false],
     ['\u{1F600}'.repeat(7), false],
     ['\u{1F600}'.repeat(100), true],
-  ])('allows the password %s: %s', (text, isLongEnough) => {
+  ])('can be made from the password %s: %s', (text, isLongEnough) => {
     expect(isPasswordLength(text)).toBe(isLongEnough);
   });
 });

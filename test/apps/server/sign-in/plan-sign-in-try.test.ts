@@ -48,7 +48,7 @@ describe('a name with failed sign-ins', () => {
     expect(tryAt(lockedOnce, end)).toMatchObject({ failures: 1, lockouts: 1 });
   });
 
-  it('has five attempts per half hour after the lock, too', () => {
+  it('also has five attempts per half hour after the lock', () => {
     const { lockedUntil } = lockedOnce;
     const four = tryTimes(4, lockedUntil + minute, lockedOnce);
     expect(four).toMatchObject({ failures: 4, since: lockedUntil });

@@ -29,7 +29,7 @@ eachBackend((backend) => {
     );
   });
 
-  describe('a sign-in while', () => {
+  describe('a sign-in', () => {
     const again = 'another horse battery';
 
     /** Signs in, and runs `meanwhile` after the server has read the stored password hash. */
@@ -86,12 +86,12 @@ eachBackend((backend) => {
         },
       ],
       ['the user is deactivated', () => deactivateByAddress(test.server.database, () => test.now, ada.email)],
-    ])('%s is refused and leaves no key', async (_case, meanwhile) => {
+    ])('is refused and leaves no key if meanwhile %s', async (_case, meanwhile) => {
       const { status, body } = await signInBeside(meanwhile);
       expect([status, body.code, await keysOf()]).toEqual([401, 'AUTHENTICATION_FAILED', 0]);
     });
 
-    it('nothing changes succeeds', async () => {
+    it('succeeds if nothing changes meanwhile', async () => {
       const { status } = await signInBeside(async () => undefined);
       expect([status, await keysOf()]).toEqual([200, 1]);
     });

@@ -24,13 +24,13 @@ function rows(): { level: number; change: string; ours: string }[] {
 const first = 432;
 
 describe('the page of feature levels', () => {
-  it('has each level up to the announced one, in order and once', () => {
+  it('has each level up to the announced level exactly once, in order', () => {
     const levels = rows().map(({ level }) => level);
     expect(levels).toEqual(Array.from({ length: levels.length }, (_, index) => first + index));
     expect(levels.at(-1)).toBe(featureLevel);
   });
 
-  it('says for each what changed, and what this server does unless nothing did', () => {
+  it('says what each level changed, and what this server does unless nothing changed', () => {
     for (const { level, change, ours } of rows()) {
       expect([level, change]).not.toEqual([level, '']);
       expect([level, ours === '']).toEqual([level, change.startsWith('none: ')]);

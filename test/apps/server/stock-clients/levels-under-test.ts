@@ -15,7 +15,7 @@ export class LevelsUnderTest extends OrganisationUnderTest {
       .stream_id as number;
   }
 
-  /** Returns the register answer, which clients read first. */
+  /** Returns the register response, which clients read first. */
   async first(more: Row = {}): Promise<Row> {
     return this.do('owner', 'POST', 'register', more);
   }
@@ -55,7 +55,7 @@ export class LevelsUnderTest extends OrganisationUnderTest {
   }
 }
 
-/** Proves over HTTP that a level's features exist, or that the server answers like a server without them. */
+/** Proves over HTTP that a level's features exist, or that the server responds like a server without them. */
 export type Proof = (levels: LevelsUnderTest) => Promise<void>;
 
 export const notServed =

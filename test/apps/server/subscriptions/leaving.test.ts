@@ -13,7 +13,7 @@ eachBackend((backend) => {
   const { join, channelId, subscriptions } = subscriptionsUnderTest(organisation, () => name);
 
   describe('leaving a channel', () => {
-    it('unsubscribes the user, publishes it to clients that can see it, and keeps the user’s channel settings', async () => {
+    it('unsubscribes the user, notifies clients that can see the change, and keeps the user’s channel settings', async () => {
       await join('member', { subscriptions: [{ name, color: '#123456' }] });
       await join('second');
       const [own, peer] = [await organisation.watch('member'), await organisation.watch('second')];

@@ -89,7 +89,7 @@ eachBackend((backend) => {
 
   if (backend.name === 'postgres')
     it.each(Object.keys(requests))(
-      'a member who %s twice concurrently does not delay writes of others',
+      'a member who %s twice concurrently does not delay writes by other users',
       async (what) => {
         const { db } = organisation.server.server.database;
         const { asked } = await db.transaction().execute(async (transaction) => {

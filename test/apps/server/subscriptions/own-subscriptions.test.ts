@@ -67,7 +67,7 @@ eachBackend((backend) => {
       );
     });
 
-    it('take the last of several changes of one property, and publish only that', async () => {
+    it('take the last of several changes of one property, and publish only the last change', async () => {
       const own = await organisation.watch('member');
       const muted = (property: string, value: boolean) => ({ property, value });
       await change('member', [
@@ -89,7 +89,7 @@ eachBackend((backend) => {
       ]);
     });
 
-    it("are published with the user's own settings to clients without support for null", async () => {
+    it('are published with the user’s account-wide settings to clients without support for null', async () => {
       await organisation.do('member', 'PATCH', 'settings', { enable_stream_push_notifications: true });
       const [old, capable] = [
         await organisation.watch('member', { event_types: '["subscription"]' }),
@@ -160,7 +160,7 @@ eachBackend((backend) => {
       });
     }
 
-    it('cannot change for channels that the user is not in', async () => {
+    it('cannot change for channels that the user is not subscribed to', async () => {
       const { status, body } = await change('second', [{ property: 'is_muted', value: true }]);
       expect([status, body.msg]).toEqual([400, `Not subscribed to channel ID ${channel.id}`]);
     });
@@ -245,7 +245,7 @@ eachBackend((backend) => {
     const idsOf = async (...asked: Parameters<typeof ask>) =>
       (await ask(...asked)).body.subscribed_channel_ids as number[];
 
-    it('are those that the reader can see as well, without archived ones', async () => {
+    it('include only active channels that the reader can also see', async () => {
       const member = organisation.id('member');
       expect(await idsOf('owner', member)).toContain(channel.id);
       expect(await idsOf('guest', member)).not.toContain(channel.id);
@@ -260,7 +260,7 @@ eachBackend((backend) => {
     });
   });
 
-  it('PATCH users/me/subscriptions is gone', async () => {
+  it('PATCH users/me/subscriptions is no longer supported', async () => {
     const { status, body } = await organisation.ask('member', 'PATCH', 'users/me/subscriptions', {
       add: [{ name: 'x' }],
     });

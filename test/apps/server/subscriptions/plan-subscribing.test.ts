@@ -100,20 +100,20 @@ describe('joining channels', () => {
     expect(create).toMatchObject([{ name: 'NEW', description: 'of  NEW' }]);
   });
 
-  it('is refused for all if one is unreadable or archived, and names those', () => {
+  it('is refused for all channels if some are unreadable or archived, and the error names these', () => {
     expect(said({ existing: [open, closed, archived] }, {}, ['open', 'closed', 'old'])).toBe(
       'Unable to access channel (Closed, Old).',
     );
     expect(said({ existing: [open] }, {}, ['open'])).toBe('done');
   });
 
-  it('skips those on request', () => {
+  it('skips unreadable and archived channels on request', () => {
     const existing = [open, closed, archived];
     const outcome = plan({ existing }, ['open', 'closed', 'old'], { isAllOrNothing: false });
     expect(outcome).toEqual({ create: [], join: [open.channel], unauthorized: ['Closed', 'Old'] });
   });
 
-  it('needs the permission to add other users in each joined channel, but not for oneself', () => {
+  it('requires the permission to add other users to each joined channel, but not to add oneself', () => {
     const userIds = [me, other];
     const adds = channel('Adds', {}, { held: new Set(['can_add_subscribers_group' as const]) });
     expect(said({ existing: [open] }, {}, ['open'])).toBe('done');
@@ -125,7 +125,7 @@ describe('joining channels', () => {
     expect(said({ userIds })).toBe('done');
   });
 
-  it('needs no permission to create channels if all of them exist', () => {
+  it('requires no permission to create channels if all channels exist', () => {
     expect(said({ existing: [open], held: [] }, { isDefault: true }, ['open'])).toBe('done');
   });
 });
@@ -134,7 +134,7 @@ describe('creating a channel', () => {
   const priv = { privacy: { ...noWish, isPrivate: true } };
   const web = { privacy: { ...noWish, isWebPublic: true } };
 
-  it('needs the permission for public, private or web-public channels', () => {
+  it('requires the permission for public, private or web-public channels', () => {
     expect(said({ held: ['can_create_public_channel_group'] })).toBe('done');
     expect(said({ held: ['can_create_private_channel_group'] })).toBe(insufficient);
     expect(said({ held: ['can_create_private_channel_group'] }, priv)).toBe('done');
@@ -145,7 +145,7 @@ describe('creating a channel', () => {
     expect(said({ held, offersWebPublic: false }, web)).toBe('Web-public channels are not enabled.');
   });
 
-  it('makes it public with shared history by default', () => {
+  it('makes the channel public with shared history by default', () => {
     expect(plan({}, ['new']).create[0]).toMatchObject({
       isPrivate: false,
       isWebPublic: false,
@@ -154,7 +154,7 @@ describe('creating a channel', () => {
     expect(plan({}, ['new'], priv).create[0]).toMatchObject({ isPrivate: true, isHistoryPublic: false });
   });
 
-  it('as a default channel is for administrators, and never private', () => {
+  it('as a default channel is allowed only for administrators, and only if the channel is public', () => {
     const outcome = (role: Role, wish: Partial<SubscribeRequest> = {}) =>
       said({ role }, { isDefault: true, ...wish });
     expect(outcome(roles.owner)).toBe('done');
@@ -164,13 +164,13 @@ describe('creating a channel', () => {
     expect(said({ role: roles.administrator }, priv)).toBe('done');
   });
 
-  it('with its own retention days is for owners', () => {
+  it('with its own retention days is allowed only for owners', () => {
     expect(said({ role: roles.owner }, { retentionDays: 7 })).toBe('done');
     expect(said({ role: roles.administrator }, { retentionDays: 7 })).toBe('Must be an organization owner');
     expect(said({ role: roles.administrator }, { retentionDays: null })).toBe('done');
   });
 
-  it('with a topic policy needs the permission to set one, or an administrator', () => {
+  it('with a topic policy requires the permission to set one, or an administrator', () => {
     const wish = { topicsPolicy: 'disable_empty_topic' } as const;
     expect(said({}, wish)).toBe(insufficient);
     expect(said({ held: [...makers, 'can_set_topics_policy_group'] }, wish)).toBe('done');
@@ -178,12 +178,12 @@ describe('creating a channel', () => {
     expect(said({}, { topicsPolicy: 'inherit' })).toBe('done');
   });
 
-  it('in a folder needs an existing folder', () => {
+  it('in a folder requires an existing folder', () => {
     expect(said({}, { folderId: 3 })).toBe('Invalid channel folder ID');
     expect(said({ isFolderKnown: true }, { folderId: 3 })).toBe('done');
   });
 
-  it('with delete permissions needs the permission to set them, or an administrator', () => {
+  it('with delete permissions requires the permission to set them, or an administrator', () => {
     for (const name of ['can_delete_any_message_group', 'can_delete_own_message_group'] as const) {
       const wish = { permissions: { [name]: cooks } };
       expect(said({}, wish)).toBe(insufficient);
@@ -193,7 +193,7 @@ describe('creating a channel', () => {
     expect(said({}, { permissions: { can_send_message_group: cooks } })).toBe('done');
   });
 
-  it('sets the requested permissions, and by default makes its creator its administrator', () => {
+  it('sets the requested permissions, and by default makes the creator a channel administrator', () => {
     const permissions = { can_send_message_group: cooks };
     expect(plan({}, ['new'], { permissions }).create[0]?.permissions).toEqual([
       { name: 'can_administer_channel_group', value: { directMembers: [me], directSubgroups: [] } },
@@ -205,7 +205,7 @@ describe('creating a channel', () => {
     ]);
   });
 
-  it('with hidden history requires that everyone can start topics', () => {
+  it('with protected history requires that all users can start topics', () => {
     const permissions = { can_create_topic_group: cooks };
     expect(said({}, { ...priv, permissions })).toBe('Invalid parameters');
     expect(said({}, { ...priv, permissions: { can_create_topic_group: everyoneId } })).toBe('done');

@@ -57,7 +57,7 @@ eachBackend((backend) => {
       });
     });
 
-    it('publishes a new channel to all, the subscription to the new subscriber, and the join to other clients', async () => {
+    it('publishes a new channel to all users, and the subscription to the subscriber and to other clients', async () => {
       const [own, peer, guest] = [
         await organisation.watch('member'),
         await organisation.watch('second'),
@@ -87,7 +87,7 @@ eachBackend((backend) => {
       expect(await guest()).toEqual([]);
     });
 
-    it('publishes a private channel to its subscribers and administrators only', async () => {
+    it('publishes a private channel only to its subscribers and administrators', async () => {
       const [second, administrator] = [
         await organisation.watch('second'),
         await organisation.watch('administrator'),
@@ -102,7 +102,7 @@ eachBackend((backend) => {
       ]);
     });
 
-    it('creates private channels with hidden history by default', async () => {
+    it('creates private channels with protected history by default', async () => {
       await join('member', { invite_only: true });
       const hidden = (await subscriptions('member')).find((each) => each.name === name);
       expect(hidden).toMatchObject({ invite_only: true, history_public_to_subscribers: false });
@@ -112,7 +112,7 @@ eachBackend((backend) => {
       expect(shared).toMatchObject({ invite_only: true, history_public_to_subscribers: true });
     });
 
-    it('adds other users by ID or address, and refuses unknown and deactivated ones', async () => {
+    it('adds other users by id or address, and refuses unknown and deactivated users', async () => {
       const principals = [organisation.id('second'), 'GUEST@example.com'];
       const { body } = await join('member', { principals });
       expect(Object.keys(body.subscribed as object).map(Number)).toEqual(
@@ -172,7 +172,7 @@ eachBackend((backend) => {
       expect((await organisation.ask('owner', 'GET', 'get_stream_id', { stream: name })).status).toBe(400);
     });
 
-    it('takes retention days from owners only, and refuses invalid ones', async () => {
+    it('accepts retention days only from owners, and refuses invalid values', async () => {
       const days = { message_retention_days: 5 };
       expect((await join('administrator', days)).body.code).toBe('UNAUTHORIZED_PRINCIPAL');
       expect((await join('owner', { message_retention_days: 0 })).body.code).toBe('REQUEST_VARIABLE_INVALID');
@@ -184,7 +184,7 @@ eachBackend((backend) => {
       ['can_create_public_channel_group', {}],
       ['can_create_private_channel_group', { invite_only: true }],
       ['can_set_topics_policy_group', { topics_policy: 'empty_topic_only' }],
-    ])('needs %s for %j', async (permission, fields) => {
+    ])('requires %s for %j', async (permission, fields) => {
       const members = await organisation.roleGroup('members');
       const set = (group: number) =>
         organisation.do('owner', 'PATCH', 'realm', { [permission]: { new: group } });
@@ -195,7 +195,7 @@ eachBackend((backend) => {
       expect((await join('member', fields)).status).toBe(200);
     });
 
-    it('needs a permission to add other users to a channel', async () => {
+    it('requires a permission to add other users to a channel', async () => {
       await join('owner');
       const others = { principals: [organisation.id('second')] };
       const members = await organisation.roleGroup('members');
@@ -244,7 +244,7 @@ eachBackend((backend) => {
       });
     }
 
-    it('creates a default channel for administrators only, and publishes it to all but guests', async () => {
+    it('creates a default channel only for administrators, and publishes it to all users except guests', async () => {
       expect((await join('member', { is_default_stream: true })).status).toBe(400);
       const [second, guest] = [
         await organisation.watch('second', { event_types: '["default_streams"]' }),

@@ -29,7 +29,7 @@ eachBackend((backend) => {
     );
   };
 
-  it('a file that an edit detaches is listed with all its fields, and is still at its URL', async () => {
+  it('a file that an edit detaches is listed with all its fields, and can still be loaded', async () => {
     const { id: channelId } = await addChannel(organisation, { members: ['member'] });
     const { path, text } = await newFile('member');
     const uploadedAt = organisation.server.now;

@@ -28,7 +28,7 @@ describe('a file’s name', () => {
     expect(cleanFileName('e\u200d\u0301!e!\u0301.txt')).toBe('éé.txt');
   });
 
-  it('is cut before its extension', () => {
+  it('is truncated before its extension', () => {
     expect(cleanFileName(`${'x'.repeat(300)}.jpeg`)).toBe(`${'x'.repeat(55)}.jpeg`);
     expect(Buffer.byteLength(cleanFileName('\u{20000}'.repeat(300)))).toBe(240);
     expect([...shownFileName('x'.repeat(300))]).toHaveLength(255);

@@ -156,20 +156,23 @@ eachBackend((backend) => {
     { name: 'without public access', isOnWeb: false, make: () => allow(false) },
   ];
 
-  describe('unauthenticated clients and users can read a file exactly if they can read its message', () => {
-    it.each(changes)('$name', async ({ isOnWeb, make }) => {
-      const sent = await send();
-      await make(sent);
-      for (const reader of readers) {
-        const reads = await readsMessage(reader, sent);
-        expect({ reader, reads: await readsFile(reader, sent) }).toEqual({ reader, reads });
-      }
-      expect(await readsMessage(undefined, sent)).toBe(isOnWeb);
-      await allow(true);
-    });
+  describe('unauthenticated clients and users', () => {
+    it.each(changes)(
+      'can read a file exactly if they can read its message: $name',
+      async ({ isOnWeb, make }) => {
+        const sent = await send();
+        await make(sent);
+        for (const reader of readers) {
+          const reads = await readsMessage(reader, sent);
+          expect({ reader, reads: await readsFile(reader, sent) }).toEqual({ reader, reads });
+        }
+        expect(await readsMessage(undefined, sent)).toBe(isOnWeb);
+        await allow(true);
+      },
+    );
   });
 
-  it('a file that was edited out of its message can be read by its owner only', async () => {
+  it('a file that was edited out of its message can be read only by its owner', async () => {
     const sent = await send();
     await organisation.do('member', 'PATCH', `messages/${sent.messageId}`, { content: 'no cat' });
     for (const reader of [...readers, 'member'] as const) {

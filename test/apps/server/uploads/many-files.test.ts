@@ -6,7 +6,7 @@ import { eachBackend } from '../../../support/test-databases.js';
 import { sharedOrganisation } from '../organisation-under-test.js';
 import { upload } from './send-file.js';
 
-/** More than two pages. */
+/** Number of files: more than two pages. */
 const files = 120;
 const messages = 150;
 /** Maximum rows per statement, because a long statement delays other requests. */

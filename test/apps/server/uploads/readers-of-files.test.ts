@@ -35,13 +35,13 @@ eachBackend((backend) => {
     return { path, text: `[cat](/user_uploads/${path})` };
   }
 
-  describe('a file can be read', () => {
-    it('by its owner only while no message refers to it', async () => {
+  describe('a file', () => {
+    it('can be read only by its owner while no message refers to it', async () => {
       const { path } = await newFile();
       expect(await readersOf(path)).toEqual(['member']);
     });
 
-    it('by users who can read the public channel that it was sent to', async () => {
+    it('can be read by users who can read the public channel that it was sent to', async () => {
       const { path, text } = await newFile();
       const { id } = await addChannel(organisation, { members: ['member'] });
       await sendMessage(organisation, 'member', toChannel(id), text);
@@ -50,7 +50,7 @@ eachBackend((backend) => {
       expect(await readersOf(path)).toEqual(['owner', 'member', 'second', 'guest']);
     });
 
-    it('in a private channel with protected history by users who were subscribed when it was sent', async () => {
+    it('in a private channel with protected history can be read by users who were subscribed when it was sent', async () => {
       const { path, text } = await newFile();
       const { id } = await addChannel(organisation, { isPrivate: true, members: ['member', 'guest'] });
       await sendMessage(organisation, 'member', toChannel(id), text);
@@ -60,14 +60,14 @@ eachBackend((backend) => {
       expect(await readersOf(path)).toEqual(['member']);
     });
 
-    it('by participants of a direct message only, not even by other owners', async () => {
+    it('in a direct message can be read only by the participants, not even by other owners', async () => {
       const { path, text } = await newFile();
       const userIds = [organisation.id('member'), organisation.id('guest')];
       await sendMessage(organisation, 'member', { kind: 'direct', userIds }, text);
       expect(await readersOf(path)).toEqual(['member', 'guest']);
     });
 
-    it('without an account if it was sent to a web-public channel and public access is on', async () => {
+    it('can be read without an account if it was sent to a web-public channel and public access is on', async () => {
       const { path, text } = await newFile();
       const hidden = await newFile();
       const { id } = await addChannel(organisation, { isWebPublic: true });
@@ -81,7 +81,7 @@ eachBackend((backend) => {
       await organisation.do('owner', 'PATCH', 'realm', { enable_spectator_access: false });
     });
 
-    it('but not by a user who guesses its path and sends it: only its readers can share it', async () => {
+    it('cannot be read by a user who guesses its path and sends it, because only its readers can share it', async () => {
       const { path, text } = await newFile();
       const { id } = await addChannel(organisation, { members: ['guest', 'second'] });
       await sendMessage(organisation, 'second', toChannel(id), text);
@@ -123,7 +123,7 @@ eachBackend((backend) => {
       expect(await open(String(body.url))).toMatchObject({ status: 404 });
     });
 
-    it('is refused to others', async () => {
+    it('is refused for other users', async () => {
       const { path } = await newFile();
       expect(await addressOf('owner', path)).toMatchObject({ status: 404, body: nothing });
     });
@@ -140,7 +140,7 @@ eachBackend((backend) => {
       expect(await open(member)).toMatchObject({ status: 200 });
     });
 
-    it('becomes invalid once that user is a guest outside the channel, or deactivated', async () => {
+    it('becomes invalid once the user who requested it is a guest outside the channel, or is deactivated', async () => {
       const { path, text } = await newFile();
       const { id } = await addChannel(organisation, { members: ['member'] });
       await sendMessage(organisation, 'member', toChannel(id), text);

@@ -29,7 +29,7 @@ describe('the effect of an edited text on a message’s files', () => {
     ...fields,
   });
 
-  it('is none if the text names the same files', () => {
+  it('is empty if the text names the same files', () => {
     expect(planDetached([file(1)], ['1/ab/1'], userId(1))).toEqual({
       claimed: [],
       droppedIds: [],
@@ -37,7 +37,7 @@ describe('the effect of an edited text on a message’s files', () => {
     });
   });
 
-  it('claims new references once, and drops those that are gone', () => {
+  it('claims each new reference once, and drops removed references', () => {
     expect(planDetached([file(1)], ['1/ab/2', '1/ab/2'], userId(1))).toEqual({
       claimed: ['1/ab/2'],
       droppedIds: [1],
@@ -81,7 +81,7 @@ eachBackend((backend) => {
     )?.unclaimed_since;
 
   describe('a message that refers to files', () => {
-    it('is listed with each of them, and their owner gets an event', async () => {
+    it('is listed with each file, and the owner of the files gets an event', async () => {
       const one = await newFile();
       const two = await newFile();
       const { id } = await addChannel(organisation);
@@ -109,7 +109,7 @@ eachBackend((backend) => {
       expect(await unclaimedSince(one.path)).toBeNull();
     });
 
-    it('is listed and published only among the newest ones if very many refer to a file', async () => {
+    it('is listed and published only if it is one of the hundred newest messages that refer to a file', async () => {
       const { path, text } = await newFile();
       const { id: channelId } = await addChannel(organisation);
       const drafts = Array.from({ length: 101 }, () => ({ channelId }));
@@ -128,7 +128,7 @@ eachBackend((backend) => {
       expect((await recordOf(path))?.message_ids).toEqual(event?.attachment.message_ids);
     });
 
-    it('releases them when its text changes', async () => {
+    it('releases the removed files when its text changes', async () => {
       const { path, text } = await newFile();
       const kept = await newFile();
       const { id } = await addChannel(organisation);
@@ -150,7 +150,7 @@ eachBackend((backend) => {
       expect(await recordOf(kept.path)).toMatchObject({ message_ids: [first] });
     });
 
-    it('releases those without other references when it is deleted', async () => {
+    it('releases files without other references when it is deleted', async () => {
       const shared = await newFile();
       const own = await newFile();
       const { id } = await addChannel(organisation);

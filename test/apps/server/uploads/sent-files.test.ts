@@ -66,7 +66,7 @@ describe('a served file', () => {
     );
   });
 
-  describe('with a Range header', () => {
+  describe('a file requested with a Range header', () => {
     let path: string;
     beforeAll(async () => {
       path = await upload(organisation, organisation.accounts.member, { content: '0123456789' });
@@ -79,16 +79,19 @@ describe('a served file', () => {
       ['bytes=7-99', '789', 'bytes 7-9/10'],
       ['bytes=-2', '89', 'bytes 8-9/10'],
       ['bytes=-99', '0123456789', 'bytes 0-9/10'],
-    ])('answers %s with %j', async (range, content, contentRange) => {
+    ])('is sent in part for %s: %j', async (range, content, contentRange) => {
       const { headers, payload, statusCode } = await get(path, { range });
       expect([statusCode, payload, headers['content-range']]).toEqual([206, content, contentRange]);
       expect(headers['content-length']).toBe(String(content.length));
     });
 
-    it.each(['bytes=10-', 'bytes=-0', 'bytes=99-100'])('answers %s with 416 and its size', async (range) => {
-      const { headers, statusCode } = await get(path, { range });
-      expect([statusCode, headers['content-range']]).toEqual([416, 'bytes */10']);
-    });
+    it.each(['bytes=10-', 'bytes=-0', 'bytes=99-100'])(
+      'is not sent for %s: the response is 416 with the file’s size',
+      async (range) => {
+        const { headers, statusCode } = await get(path, { range });
+        expect([statusCode, headers['content-range']]).toEqual([416, 'bytes */10']);
+      },
+    );
 
     it.each(['bytes=0-1,3-4', 'bytes=3-1', 'lines=1-2', 'bytes=-', 'bytes=a-b'])(
       'is sent whole for %s',

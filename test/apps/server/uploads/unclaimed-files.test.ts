@@ -35,7 +35,7 @@ eachBackend((backend) => {
     return (await organisation.do('member', 'GET', 'attachments')).upload_space_used;
   }
 
-  describe('a file to which no message refers', () => {
+  describe('a file that no message refers to', () => {
     it('is removed after four weeks, with its bytes in the store', async () => {
       const path = await upload(organisation, organisation.accounts.member);
       const kept = await upload(organisation, organisation.accounts.member);
@@ -58,7 +58,7 @@ eachBackend((backend) => {
       expect(await used()).toBe(0);
     });
 
-    it('does not block others if it cannot be removed, and is retried', async () => {
+    it('does not block the removal of other files if it cannot be removed, and its removal is retried', async () => {
       const stuck = await upload(organisation, organisation.accounts.member);
       const path = await upload(organisation, organisation.accounts.member);
       const place = join(folder(), stuck);
@@ -103,7 +103,7 @@ eachBackend((backend) => {
   const organisation = new OrganisationUnderTest();
   afterEach(() => organisation.server.close());
 
-  it('an organization accepts files up to its quota, also from concurrent uploads', async () => {
+  it('an organization accepts files up to its quota, even in concurrent uploads', async () => {
     await organisation.start(await backend.freshUrl(), { uploads: { quotaBytes: 100 } });
     const send = (content: string) =>
       sendForm(organisation, organisation.accounts.member, fileForm({ content }));

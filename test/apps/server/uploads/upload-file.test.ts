@@ -22,7 +22,7 @@ eachBackend((backend) => {
   }
 
   describe('uploading a file', () => {
-    it('succeeds if it is stored but the database’s reply was lost', async () => {
+    it('succeeds if the file is stored but the database’s reply is lost', async () => {
       const { database } = organisation.server.server;
       const write = database.write.bind(database);
       const isStored = async () =>
@@ -44,7 +44,7 @@ eachBackend((backend) => {
       expect(readFileSync(join(organisation.server.folder, 'uploads', path), 'utf8')).toBe(picture.content);
     });
 
-    it('stores it, returns its URL under both names, and notifies its owner', async () => {
+    it('stores the file, returns its URL under both names, and notifies the owner', async () => {
       const events = await organisation.watch('member');
       const others = await organisation.watch('second');
       const { upload_space_used: before } = await organisation.do('member', 'GET', 'attachments');
@@ -73,7 +73,7 @@ eachBackend((backend) => {
       expect(await others()).toEqual([]);
     });
 
-    it.each(['guest', 'bot'] as const)('is allowed for all users: also for a %s', async (who) => {
+    it.each(['guest', 'bot'] as const)('is allowed for all users, even for a %s', async (who) => {
       expect(await upload(organisation, accounts[who])).toMatch(shape);
     });
 
@@ -145,7 +145,7 @@ eachBackend((backend) => {
       expect(stored()).toEqual(before);
     });
 
-    it('needs credentials', async () => {
+    it('requires credentials', async () => {
       expect(await sendForm(organisation, { authorization: 'Basic bm9ib2R5Ong=' }, fileForm())).toMatchObject(
         { status: 401 },
       );
@@ -153,7 +153,7 @@ eachBackend((backend) => {
   });
 
   describe('deleting a file', () => {
-    it('deletes it from the store, frees its bytes, and notifies its owner', async () => {
+    it('deletes the file from the store, frees its bytes, and notifies the owner', async () => {
       const path = await upload(organisation, accounts.member);
       const id = (await attachments()).at(-1)?.id;
       const events = await organisation.watch('member');
@@ -167,7 +167,7 @@ eachBackend((backend) => {
       expect(() => readFileSync(join(organisation.server.folder, 'uploads', path))).toThrow('ENOENT');
     });
 
-    it('gets the same error for another user’s file as for a missing one', async () => {
+    it('fails with the same error for another user’s file as for a missing file', async () => {
       await upload(organisation, accounts.member);
       const { id } = (await attachments()).at(-1) ?? {};
       for (const refused of [id, 999_999]) {

@@ -39,7 +39,7 @@ eachBackend((backend) => {
     ['deactivated', false, 'remove_members', 'peer_remove'],
     ['reactivated', true, 'add_members', 'peer_add'],
   ] as const)('a user who is %s', (_, isActive, members, peers) => {
-    it('is published for each channel and group to clients that can see it, as in their state', async () => {
+    it('is published for each channel and group to clients that can see it, consistently with their initial state', async () => {
       const { open, other, hidden, groupIds, made } = await arrange();
       const userId = organisation.id('member');
       const deactivate = () => organisation.do('owner', 'DELETE', `users/${userId}`);

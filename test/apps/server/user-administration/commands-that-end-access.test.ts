@@ -67,7 +67,7 @@ eachBackend((backend) => {
 
   describe('push devices of a user', () => {
     it.each(['rotate-key', 'set-password'])(
-      'are removed by %s, and those of other users stay',
+      'are removed by %s, while those of other users stay',
       async (command) => {
         const ada = account(await runJson('users add --email ada@example.com'));
         const bob = account(await runJson('users add --email bob@example.com'));
@@ -93,7 +93,7 @@ eachBackend((backend) => {
 
   describe('event queues of a user', () => {
     it.each(['rotate-key', 'set-password'])(
-      'end by %s, and a waiting poll gets a response',
+      'are ended by %s, and a waiting poll gets a response',
       async (command) => {
         const ada = account(await runJson('users add --email ada@example.com'));
         const { body } = await test.ask(ada, 'POST', 'register', { fetch_event_types: '[]' });

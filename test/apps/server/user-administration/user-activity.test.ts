@@ -51,7 +51,7 @@ eachBackend((backend) => {
   }
 
   describe('a user who is deactivated', () => {
-    it('is signed out everywhere with their bots, by ID or address, and all clients get events', async () => {
+    it('is signed out everywhere with their bots, whether named by id or address, and all clients get events', async () => {
       const bot = await ownedBot();
       const events = await openEvents(owner);
       expect(await test.ask(administrator, 'DELETE', `users/${ada.email}`)).toMatchObject({
@@ -141,7 +141,7 @@ eachBackend((backend) => {
       expect([status, body.code, body.msg]).toEqual([400, 'BAD_REQUEST', 'User is deactivated']);
     });
 
-    it('cannot be the only owner, for any caller', async () => {
+    it('cannot be the only owner, regardless of the caller', async () => {
       for (const path of ['users/me', `users/${owner.userId}`]) {
         const { status, body } = await test.ask(owner, 'DELETE', path);
         expect([status, body.code, body.msg]).toEqual([
@@ -208,7 +208,7 @@ eachBackend((backend) => {
       ]);
     });
 
-    it('must have a unique name if the organization requires that', async () => {
+    it('must have a unique name if the organization requires unique names', async () => {
       const unique = await test.addAccount(`unique${people}@example.com`, { fullName: `Unique ${people}` });
       await deactivate(owner, unique);
       await test.addAccount(`other${people}@example.com`, { fullName: `unique ${people}` });
@@ -236,7 +236,7 @@ eachBackend((backend) => {
     ['deactivating', 'DELETE', ''],
     ['reactivating', 'POST', '/reactivate'],
   ] as const)('%s', (_, method, suffix) => {
-    it('is for administrators, whether or not the user exists', async () => {
+    it('is allowed only for administrators, whether or not the user exists', async () => {
       const member = await test.addAccount(`member${people}@example.com`, { role: roles.moderator });
       for (const whom of [ada.userId, 999_999, 'nobody@example.com']) {
         const { status, body } = await test.ask(member, method, `users/${whom}${suffix}`);
@@ -244,7 +244,7 @@ eachBackend((backend) => {
       }
     });
 
-    it('an owner is for owners only', async () => {
+    it('an owner is allowed only for owners', async () => {
       const second = await test.addAccount(`second${people}@example.com`, { role: roles.owner });
       if (method === 'POST') await deactivate(owner, second);
       const path = `users/${second.userId}${suffix}`;
@@ -254,7 +254,7 @@ eachBackend((backend) => {
       if (method === 'POST') await deactivate(owner, second);
     });
 
-    it('needs an existing user', async () => {
+    it('requires an existing user', async () => {
       const { status, body } = await test.ask(owner, method, `users/999999${suffix}`);
       expect([status, body.code, body.msg]).toEqual([400, 'BAD_REQUEST', 'No such user']);
     });

@@ -28,7 +28,7 @@ eachBackend((backend) => {
     (await users().selectFrom('users').select('role').where('id', '=', id).executeTakeFirstOrThrow()).role;
 
   describe('the bots of a demoted user', () => {
-    it('get the new role if theirs is above it, also in groups and events', async () => {
+    it('get the owner’s new role if their own role is above it, also in groups and events', async () => {
       const owner = await add(roles.administrator);
       const [high, low] = [await addBot(owner, roles.administrator), await addBot(owner, roles.guest)];
       const stranger = await addBot(await add(roles.administrator), roles.administrator);

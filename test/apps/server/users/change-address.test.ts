@@ -9,7 +9,7 @@ eachBackend((backend) => {
   const { somebody, rowOf, set, changed, refused, allow } = changesOfUsers(organisation);
 
   describe('a new address', () => {
-    it('is set only by owners with the special permission', async () => {
+    it('can be set only by owners with the special permission', async () => {
       const target = await somebody();
       const fields = { new_email: `new-${target.email}` };
       expect(await refused('owner', target, fields)).toContain('not authorized');
@@ -48,7 +48,7 @@ eachBackend((backend) => {
       expect(await refused('owner', await somebody(), { new_email })).toContain('new_email');
     });
 
-    it('must be unique, and not the placeholder of a hidden one', async () => {
+    it('must be unique, and cannot be the placeholder of a hidden address', async () => {
       const target = await somebody();
       await allow(true);
       const dummy = `user${organisation.id('member')}@chat.example.com`;

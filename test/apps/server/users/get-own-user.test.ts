@@ -7,7 +7,7 @@ eachBackend((backend) => {
   const organisation = sharedOrganisation(backend);
   const { read, show } = usersOnWire(organisation);
 
-  it('answers the caller their own address and avatar, regardless of visibility', async () => {
+  it('the caller’s own profile has the real address and avatar, regardless of visibility', async () => {
     await show('member', 'nobody');
     const { result: _, msg: __, ...me } = await organisation.do('member', 'GET', 'users/me');
     expect(me).toEqual({

@@ -23,7 +23,7 @@ eachBackend((backend) => {
   });
 
   describe('listing users', () => {
-    it('answers every user and bot by id, with the fields of the contract', async () => {
+    it('returns every user and bot, ordered by id, with the fields of the contract', async () => {
       const users = await list('owner');
       expect(idsOf(users)).toEqual([...idsOf(users)].sort((a, b) => Number(a) - Number(b)));
       expect(users).toHaveLength(Object.keys(organisation.accounts).length);
@@ -48,7 +48,7 @@ eachBackend((backend) => {
       });
     });
 
-    it('names each role; owners are administrators too', async () => {
+    it('returns each role, and marks owners also as administrators', async () => {
       const roles = await Promise.all(
         (['owner', 'administrator', 'moderator', 'member', 'guest'] as const).map(async (whom) => {
           const { role, is_owner, is_admin, is_guest } = await read('member', whom);
@@ -64,12 +64,12 @@ eachBackend((backend) => {
       ]);
     });
 
-    it('has type and owner for bots only', async () => {
+    it('returns a type and an owner only for bots', async () => {
       const bot = await read('member', 'bot');
       expect([bot.is_bot, bot.bot_type, bot.bot_owner_id]).toEqual([true, 1, organisation.id('member')]);
     });
 
-    it('includes deactivated users as not active', async () => {
+    it('includes deactivated users as inactive', async () => {
       const { userId } = await organisation.server.addAccount('gone@example.com');
       const { db } = database();
       await db.updateTable('users').set({ is_active: 0 }).where('id', '=', userId).execute();
@@ -79,7 +79,7 @@ eachBackend((backend) => {
       await db.deleteFrom('users').where('id', '=', userId).execute();
     });
 
-    it('answers only those of user_ids, each once, and omits unknown ones', async () => {
+    it('returns only the users in user_ids, each once, and omits unknown ids', async () => {
       const [member, guest] = [organisation.id('member'), organisation.id('guest')];
       const wanted = [guest, member, member, 987_654, -3];
       expect(idsOf(await list('second', { user_ids: wanted }))).toEqual([member, guest]);
@@ -99,7 +99,7 @@ eachBackend((backend) => {
       expect([status, body.code, body.msg]).toEqual([400, 'BAD_REQUEST', expect.stringContaining(name)]);
     });
 
-    it('names parameters that it does not know', async () => {
+    it('lists unknown parameters', async () => {
       const { ignored_parameters_unsupported: ignored } = await organisation.do('member', 'GET', 'users', {
         zebra: 1,
         client_gravatar: true,
@@ -108,13 +108,13 @@ eachBackend((backend) => {
       expect(ignored).toEqual(['ant', 'zebra']);
     });
 
-    it('has profile data of humans only, and only if requested', async () => {
+    it('returns profile data only for humans, and only if requested', async () => {
       const asked = { include_custom_profile_fields: true };
       expect((await read('member', 'second', asked)).profile_data).toEqual({});
       expect(await read('member', 'bot', asked)).not.toHaveProperty('profile_data');
     });
 
-    it('sends more users than fit into one chunk, each once', async () => {
+    it('returns more users than fit into one chunk, each once', async () => {
       const { db } = database();
       const rows = Array.from({ length: 1100 }, (_, index) => ({
         email: `many${index}@example.com`,
@@ -137,7 +137,7 @@ eachBackend((backend) => {
   describe('the picture of a user', () => {
     const providerUrl = /^https:\/\/secure\.gravatar\.com\/avatar\/[0-9a-f]{32}\?d=identicon&version=1$/;
 
-    it('is computed by the client if it sets either name of the flag, which is on by default', async () => {
+    it('is computed by the client if the flag is on under either of its names, which is the default', async () => {
       expect((await read('guest', 'member')).avatar_url).toBeNull();
       for (const name of ['client_external_avatar', 'client_gravatar']) {
         expect((await read('guest', 'member', { [name]: true })).avatar_url).toBeNull();
@@ -198,7 +198,7 @@ eachBackend((backend) => {
       },
     );
 
-    it('is visible to everyone if it is a bot’s', async () => {
+    it('is visible to everyone if the user is a bot', async () => {
       await show('bot', 'nobody');
       const { email, delivery_email } = await read('guest', 'bot');
       expect([email, delivery_email]).toEqual(['bot@example.com', 'bot@example.com']);
@@ -206,7 +206,7 @@ eachBackend((backend) => {
   });
 
   describe('guests', () => {
-    it('see all users, unless the organization allows only members to: then bots and themselves', async () => {
+    it('see all users, or only bots and themselves if the organization allows only members to see all users', async () => {
       expect(await list('guest')).toHaveLength(Object.keys(organisation.accounts).length);
       await restrictGuests('members');
       const seen = [organisation.id('guest'), organisation.id('bot')].sort((a, b) => a - b);

@@ -114,7 +114,7 @@ eachBackend((backend) => {
   });
 
   it.each(Object.keys(pathsOfAddresses))(
-    'a system bot’s address, and a lookalike of another user’s, are refused for %s',
+    'a system bot’s address, and a lookalike of another user’s address, are refused for %s',
     async (path) => {
       const before = await people();
       for (const [name, spell] of spellingsFor(path)) {

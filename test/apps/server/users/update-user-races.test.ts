@@ -66,7 +66,7 @@ eachBackend((backend) => {
       }
     });
 
-    it('give one of two users a name if names must be unique', async () => {
+    it('give a name to only one of two users if names must be unique', async () => {
       const { owner, member, second } = organisation.accounts;
       await organisation.do('owner', 'PATCH', 'realm', { require_unique_names: true });
       for (let round = 0; round < rounds; round++) {
@@ -77,7 +77,7 @@ eachBackend((backend) => {
       }
     });
 
-    it('give one of two users an address', async () => {
+    it('give an address to only one of two users', async () => {
       const { owner, member, second } = organisation.accounts;
       for (let round = 0; round < rounds; round++) {
         const fields = { new_email: `wanted${round}@example.com` };

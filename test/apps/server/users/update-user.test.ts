@@ -11,7 +11,7 @@ eachBackend((backend) => {
     changesOfUsers(organisation);
 
   describe('changing a user', () => {
-    it('is for administrators and above, whether or not the user exists', async () => {
+    it('is allowed only for administrators and above, whether or not the user exists', async () => {
       const target = await somebody();
       for (const who of ['owner', 'administrator'] as const) {
         await changed(who, target, { full_name: `By ${who}` });
@@ -25,7 +25,7 @@ eachBackend((backend) => {
       }
     });
 
-    it('finds it by id, by address in any letter case, and by the placeholder of a hidden address', async () => {
+    it('finds the user by id, by address in any letter case, and by the placeholder of a hidden address', async () => {
       const target = await somebody();
       const dummy = `user${target.userId}@chat.example.com`;
       for (const name of [target.userId, target.email.toUpperCase(), dummy]) {
@@ -40,7 +40,7 @@ eachBackend((backend) => {
       expect((await rowOf(target)).full_name).toBe('By real address');
     });
 
-    it('does not find it by a real address that is hidden from the administrator', async () => {
+    it('does not find the user by a real address that is hidden from the administrator', async () => {
       const target = await somebody();
       await set(target, { email_address_visibility: addressVisibility.nobody });
       const fields = { full_name: 'Other' };
@@ -61,7 +61,7 @@ eachBackend((backend) => {
       }
     });
 
-    it('does nothing, and sends no event, without a change', async () => {
+    it('does nothing and publishes no event if nothing changes', async () => {
       const target = await somebody();
       await allow(true);
       const events = await organisation.watch('owner');
@@ -91,7 +91,7 @@ eachBackend((backend) => {
   });
 
   describe('a role', () => {
-    it('is given by administrators, and one of five', async () => {
+    it('can be set by administrators to one of five values', async () => {
       const target = await somebody();
       for (const role of [600, 400, 300, 200]) {
         await changed('administrator', target, { role });
@@ -103,7 +103,7 @@ eachBackend((backend) => {
       await refused('owner', await somebody({ role: roles.guest }), { role });
     });
 
-    it('is given and taken only by owners if it is owner', async () => {
+    it('of owner can be given and taken only by owners', async () => {
       const [target, owner] = [await somebody(), await somebody({ role: roles.owner })];
       await refused('administrator', target, { role: roles.owner }, 'UNAUTHORIZED_PRINCIPAL');
       await refused('administrator', owner, { role: roles.member }, 'UNAUTHORIZED_PRINCIPAL');
@@ -113,7 +113,7 @@ eachBackend((backend) => {
       await changed('owner', owner, { role: roles.guest });
     });
 
-    it('cannot be taken from the only owner; bots and deactivated owners do not count', async () => {
+    it('of owner cannot be taken from the only owner, not counting bots and deactivated owners', async () => {
       const { owner } = organisation.accounts;
       const [bot, gone] = [
         await somebody({ role: roles.owner, isBot: true }),
@@ -127,7 +127,7 @@ eachBackend((backend) => {
       for (const other of [bot, gone]) await changed('owner', other, { role: roles.member });
     });
 
-    it('is refused to a guest if it is administrator or owner: the guest must become a member first', async () => {
+    it('of administrator or owner cannot be given to a guest, who must become a member first', async () => {
       const target = await somebody({ role: roles.guest });
       for (const role of [roles.administrator, roles.owner]) {
         expect(await refused('owner', target, { role, full_name: 'Other' })).toContain('Guests cannot be');
@@ -203,11 +203,11 @@ eachBackend((backend) => {
       'a\u200bb',
       'a\u202eb',
       'Ada|12',
-    ])('is not %j', async (full_name) => {
+    ])('cannot be %j', async (full_name) => {
       await refused('owner', await somebody(), { full_name });
     });
 
-    it('must be unique, ignoring case and width, if the organization requires that', async () => {
+    it('must be unique, ignoring case and width, if the organization requires unique names', async () => {
       const [one, other] = [await somebody(), await somebody()];
       await changed('administrator', one, { full_name: 'Ada Lovelace' });
       await changed('administrator', other, { full_name: 'ada lovelace' });

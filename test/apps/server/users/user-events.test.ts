@@ -78,7 +78,7 @@ eachBackend((backend) => {
       expect(await events()).toEqual([]);
     });
 
-    it('must have a unique name if the organization requires that', async () => {
+    it('must have a unique name if the organization requires unique names', async () => {
       await organisation.do('owner', 'PATCH', 'realm', { require_unique_names: true });
       await create({ email: 'one@example.com', fullName: 'The One' });
       await expect(create({ email: 'two@example.com', fullName: 'the one' })).rejects.toThrow('Unique names');

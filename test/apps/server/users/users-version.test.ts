@@ -75,7 +75,7 @@ eachBackend((backend) => {
     return all.sort((one, another) => one.user_id - another.user_id);
   }
 
-  /** Expects that both operations answer with the same users. Only one of them caches the users. */
+  /** Expects that both operations return the same users. Only one of them caches the users. */
   async function expectRegistered(seen: readonly Seen[]): Promise<void> {
     for (const [index, view] of views.entries()) {
       if (view.parameters !== profiles) continue;
@@ -151,7 +151,7 @@ eachBackend((backend) => {
     return changed.length;
   }
 
-  describe('a client that has the users already', () => {
+  describe('a client that already has the users', () => {
     it('gets 304 without a body while no user changes', async () => {
       const before = await seeAll();
       await organisation.do('member', 'POST', 'users/me/subscriptions', { subscriptions: [{ name: 'x' }] });
@@ -193,7 +193,7 @@ eachBackend((backend) => {
       expect(await rowsRead()).toBeLessThan(first);
     });
 
-    it('has its copy marked private, without an ETag if it depends on more than the users', async () => {
+    it('gets a response that is marked private, without an ETag if it depends on more than the users', async () => {
       const ask = () => organisation.ask('guest', 'GET', 'users');
       expect((await ask()).headers).toMatchObject({
         'cache-control': 'private, no-cache',

@@ -23,7 +23,7 @@ const said = (facts: EditFacts, wish: Partial<EditRequest>) => refusal(facts, wi
 const moved = (fields: Parameters<typeof factsOf>[0] = {}) => factsOf({ target: accessTo(2), ...fields });
 const away = { channelId: channelId(2) };
 
-it('a move says whether the topic or the channel changes, and does not announce a resolution', () => {
+it('the plan of a move says whether the topic or the channel changes, and announces no resolution', () => {
   const plan = (wish: Partial<EditRequest>) => planEdit(moved(), wishOf(wish)).move;
   const told = { notifiesNewThread: true, notifiesResolution: false };
   expect(plan(away)).toMatchObject({ isChannelChanged: true, isTopicChanged: false, ...told });
@@ -33,14 +33,14 @@ it('a move says whether the topic or the channel changes, and does not announce 
 describe('resolving a topic', () => {
   const resolve = { topic: '✔ lunch', propagateMode: 'change_all' } as const;
 
-  it("needs the organization's or the channel's can_resolve_topics_group, for every role", () => {
+  it('requires can_resolve_topics_group of the organization or the channel, for every role', () => {
     const origin = accessTo(1, { role: roles.owner });
     expect(said(factsOf({ role: roles.owner, origin, held: [] }), resolve)).toContain('resolve topics');
     const allowed = accessTo(1, { held: ['can_resolve_topics_group'] });
     expect(said(factsOf({ origin: allowed, held: [] }), resolve)).toBe('done');
   });
 
-  it('has no time limit, and neither does reopening it', () => {
+  it('has no time limit, like reopening a topic', () => {
     const counted = { total: 9, movable: 0, firstMovableId: null };
     const message = { sentAt: 0 };
     expect(said(factsOf({ counted, message }), resolve)).toBe('done');
@@ -54,7 +54,7 @@ describe('resolving a topic', () => {
     expect(plan.move).toMatchObject({ resolution: 'resolved', to: { topic: `✔ ${'x'.repeat(55)}...` } });
   });
 
-  it('posts only the resolution notice, and none if content changes as well', () => {
+  it('posts only the resolution notice, and no notice if the content also changes', () => {
     const plan = planEdit(factsOf(), wishOf(resolve));
     expect(plan.move).toMatchObject({ notifiesResolution: true, notifiesNewThread: false });
     const both = planEdit(
@@ -64,7 +64,7 @@ describe('resolving a topic', () => {
     expect(both.move).toMatchObject({ notifiesResolution: false, notifiesNewThread: false });
   });
 
-  it('during a move to another channel does not bypass the time limit of that move', () => {
+  it('does not bypass the time limit of a move to another channel', () => {
     const counted = { total: 9, movable: 3, firstMovableId: messageId(7) };
     expect(refusal(moved({ counted }), { ...resolve, ...away })?.code).toBe(
       'MOVE_MESSAGES_TIME_LIMIT_EXCEEDED',
@@ -76,7 +76,7 @@ describe('resolving a topic', () => {
 describe('changing the topic', () => {
   const dinner = { topic: 'dinner' };
 
-  it("needs the organization's or a channel's permission, or an administrator of either", () => {
+  it('requires the permission of the organization or of a channel, or an administrator of either', () => {
     expect(said(factsOf({ held: [] }), dinner)).toContain('permission to edit');
     for (const held of ['can_move_messages_within_channel_group', 'can_administer_channel_group'])
       expect(said(factsOf({ held: [], origin: accessTo(1, { held: [held] }) }), dinner)).toBe('done');
@@ -94,7 +94,7 @@ describe('changing the topic', () => {
     expect(said(facts, { ...dinner, ...away })).toBe('done');
   });
 
-  it('ends 20 seconds after move_messages_within_stream_limit_seconds, except for moderators and above', () => {
+  it('is allowed until 20 seconds after move_messages_within_stream_limit_seconds, and at any time for moderators and above', () => {
     const aged = (seconds: number, role = roles.member as (typeof roles)[keyof typeof roles]) =>
       factsOf({ role, message: { sentAt: now - seconds * 1000 } });
     expect(said(aged(7 * day + 20), dinner)).toBe('done');
@@ -105,14 +105,14 @@ describe('changing the topic', () => {
 });
 
 describe('changing the channel', () => {
-  it('needs a channel that the actor can read and that is not archived', () => {
+  it('requires a channel that the actor can read and that is not archived', () => {
     const unread = accessTo(2, { isSubscribed: false, channel: { isPrivate: true } });
     const archived = accessTo(2, { channel: { isArchived: true } });
     for (const target of [undefined, unread, archived])
       expect(said(moved({ target }), away)).toBe('Invalid channel ID');
   });
 
-  it("needs the organization's or the old channel's permission, or an administrator of either", () => {
+  it('requires the permission of the organization or of the old channel, or an administrator of either', () => {
     expect(said(moved({ held: [] }), away)).toContain('permission to move');
     for (const held of ['can_move_messages_out_of_channel_group', 'can_administer_channel_group']) {
       expect(said(moved({ held: [], origin: accessTo(1, { held: [held] }) }), away)).toBe('done');
@@ -120,12 +120,12 @@ describe('changing the channel', () => {
     }
   });
 
-  it('needs the right to post there', () => {
+  it('requires the right to post in the new channel', () => {
     const target = { ...accessTo(2), held: new Set<never>() };
     expect(said(moved({ target }), away)).toContain('Not authorized to send');
   });
 
-  it('ends 20 seconds after move_messages_between_streams_limit_seconds, except for moderators and above', () => {
+  it('is allowed until 20 seconds after move_messages_between_streams_limit_seconds, and at any time for moderators and above', () => {
     const aged = (seconds: number, role = roles.member as (typeof roles)[keyof typeof roles]) =>
       moved({ role, message: { sentAt: now - seconds * 1000 } });
     expect(said(aged(7 * day + 20), away)).toBe('done');
@@ -138,7 +138,7 @@ describe('moving a whole topic', () => {
   const counted = { total: 9, movable: 3, firstMovableId: messageId(7) };
   const all = { topic: 'dinner', propagateMode: 'change_all' } as const;
 
-  it('is refused if it has messages past the limit, with the messages that can be moved', () => {
+  it('is refused if some of its messages are past the limit, and the error counts the messages that can be moved', () => {
     expect(refusal(factsOf({ counted }), all)).toMatchObject({
       code: 'MOVE_MESSAGES_TIME_LIMIT_EXCEEDED',
       fields: {

@@ -8,7 +8,7 @@ eachBackend((backend) => {
   const organisation = sharedOrganisation(backend);
   const content = 'look, @**topic**';
 
-  it('an edit mentions participants of the message’s new topic, including those of moved messages', async () => {
+  it('an edit mentions the participants of the message’s new topic, including the senders of moved messages', async () => {
     const { id: channelId } = await addChannel(organisation, { members: ['owner', 'member', 'second'] });
     const mentioned = async (propagate_mode: string) => {
       const [quiet, busy] = [`quiet, ${propagate_mode}`, `busy, ${propagate_mode}`];
@@ -29,7 +29,7 @@ eachBackend((backend) => {
     expect(await mentioned('change_all')).toEqual([true, true, true]);
   });
 
-  it('an edit mentions all in a topic with more than 15 participants only for users who may mention many', async () => {
+  it('an edit can mention a topic with more than 15 participants only if the user may mention many users', async () => {
     const { id: channelId } = await addChannel(organisation, { members: ['member', 'owner'] });
     for (let count = 0; count < 16; count++) {
       const { userId } = await organisation.server.addAccount(`crowd${count}.${channelId}@example.com`);

@@ -19,13 +19,13 @@ eachBackend((backend) => {
     return organisation.do('member', 'PATCH', `messages/${id}`, { topic, propagate_mode, ...everyNotice });
   }
 
-  describe('a topic of which only the letter case changes', () => {
+  describe('a topic whose letter case changes', () => {
     it.each([
       ['case only', 'Case Only'],
       ['ÉCOLE жук', 'école ЖУК'],
       ['✔ done', '✔ DONE'],
       ['x', 'X'],
-    ])('does not count as moved from %j to %j: no message came or went', async (before, after) => {
+    ])('does not count as moved from %j to %j, and gets no notice of a move', async (before, after) => {
       for (const mode of ['change_all', 'change_later', 'change_one']) {
         const { channelId, ids } = await topicOf(before, 2);
         await move(ids[0], after, mode);
@@ -35,7 +35,7 @@ eachBackend((backend) => {
       }
     });
 
-    it('is moved if the channel changes too', async () => {
+    it('counts as moved if the channel also changes', async () => {
       const { ids } = await topicOf('case only', 1);
       const { id: target } = await addChannel(organisation, { members: ['member'] });
       await organisation.do('owner', 'PATCH', `messages/${ids[0]}`, {
@@ -49,8 +49,8 @@ eachBackend((backend) => {
   describe.each([
     ['✔ lunch', 'lunch', 'opened this topic again'],
     ['lunch', '✔ lunch', 'resolved this topic'],
-  ])('from %j to %j', (before, after, said) => {
-    it('gets only an arrival notice for a part of the messages', async () => {
+  ])('a move from %j to %j', (before, after, said) => {
+    it('posts only an arrival notice for a part of the messages', async () => {
       for (const [mode, amount] of [
         ['change_one', 'One message'],
         ['change_later', '2 messages'],
@@ -68,7 +68,7 @@ eachBackend((backend) => {
       }
     });
 
-    it('gets a notice about the whole topic when its last message moves', async () => {
+    it('posts a notice about the whole topic when the last message moves', async () => {
       for (const mode of ['change_one', 'change_later', 'change_all']) {
         const { channelId, ids } = await topicOf(before, mode === 'change_one' ? 1 : 2);
         await move(ids[0], after, mode);

@@ -24,7 +24,7 @@ eachBackend((backend) => {
     events.filter((event) => (event as { type: string }).type === type) as Record<string, unknown>[];
 
   describe('editing content', () => {
-    it('changes it, keeps the history, and notifies the channel’s readers with their own flags', async () => {
+    it('changes the content, keeps the history, and notifies the channel’s readers with their own flags', async () => {
       const { id: channelId, name } = await addChannel(organisation, { members: ['member', 'second'] });
       const [id = 0] = await post(organisation, { channelId, content: 'hello' });
       const [sender, second, owner] = [await watch('member'), await watch('second'), await watch('owner')];
@@ -66,7 +66,7 @@ eachBackend((backend) => {
       expect(typed(await second(), 'update_message')).toMatchObject([{ flags: [] }]);
     });
 
-    it('refuses the second of two concurrent edits of the same text', async () => {
+    it('fails for the second of two concurrent edits of the same text', async () => {
       const { id: channelId } = await addChannel(organisation, { members: ['member'] });
       const [id = 0] = await post(organisation, { channelId, content: 'hello' });
       const prev_content_sha256 = createHash('sha256').update('hello').digest('hex');
@@ -79,7 +79,7 @@ eachBackend((backend) => {
         expect(body).toMatchObject({ code: 'EXPECTATION_MISMATCH', field_name: 'prev_content_sha256' });
     });
 
-    it('replaces an invisible text by (deleted), and truncates a long one', async () => {
+    it('replaces invisible text with (deleted), and truncates long text', async () => {
       const { id: channelId } = await addChannel(organisation, { members: ['member'] });
       const [id = 0] = await post(organisation, { channelId });
       for (const content of [' \n ', '\u200b', '\u3164\u2800', '\u{e0061}\ufe0f\n\u00a0']) {
@@ -92,7 +92,7 @@ eachBackend((backend) => {
       expect([content.length, content.endsWith('x\n[message truncated]')]).toEqual([10_000, true]);
     });
 
-    it('of a direct message is published to its participants only', async () => {
+    it('of a direct message notifies only its participants', async () => {
       const [id = 0] = await post(organisation, { to: ['member', 'second'] });
       const [second, owner] = [await watch('second'), await watch('owner')];
       expect((await edit('member', id, { content: 'bye' })).status).toBe(200);
@@ -103,7 +103,7 @@ eachBackend((backend) => {
       expect(await owner()).toEqual([]);
     });
 
-    it('may mention all in large channels only by users who may mention many', async () => {
+    it('can mention all users of a large channel only if the editor may mention many users', async () => {
       const { id: channelId } = await addChannel(organisation, { members: ['member'] });
       const [id = 0] = await post(organisation, { channelId });
       for (let count = 0; count < 15; count++) {
@@ -127,7 +127,7 @@ eachBackend((backend) => {
   });
 
   describe('moving', () => {
-    it('one message keeps the others, and adds a notice of its origin to the new topic', async () => {
+    it('one message leaves the others in place, and posts a notice of its origin in the new topic', async () => {
       const { id: channelId, name } = await addChannel(organisation, { members: ['member', 'second'] });
       const [first = 0, id = 0] = await post(organisation, { channelId }, { channelId });
       const second = await watch('second');
@@ -158,7 +158,7 @@ eachBackend((backend) => {
       );
     });
 
-    it('the message and later ones, or the whole topic, ignores letter case', async () => {
+    it('this and later messages, or the whole topic, ignores the letter case of topics', async () => {
       const { id: channelId } = await addChannel(organisation, { members: ['member'] });
       const to = (topic: string) => ({ channelId, topic });
       const [a = 0, b = 0, c = 0] = await post(organisation, to('Lunch'), to('lunch'), to('LUNCH'));
@@ -179,7 +179,7 @@ eachBackend((backend) => {
       expect(await topics()).toEqual(['Lunch', 'supper', 'supper']);
     });
 
-    it('a topic resolves it, and moving it back within a minute leaves no notice', async () => {
+    it('a topic to its resolved name and back within a minute leaves no notice', async () => {
       const { id: channelId } = await addChannel(organisation, { members: ['member', 'second'] });
       const [id = 0] = await post(organisation, { channelId });
       const second = await watch('second');
@@ -201,7 +201,7 @@ eachBackend((backend) => {
       expect(await textsIn(organisation, channelId, 'lunch')).toHaveLength(3);
     });
 
-    it('shows the empty topic by its display name to clients without support for it', async () => {
+    it('shows the empty topic’s display name to clients that do not support the empty topic', async () => {
       const { id: channelId } = await addChannel(organisation, { members: ['member', 'second'] });
       const [id = 0] = await post(organisation, { channelId });
       const [old, capableQueue] = [await organisation.watch('second'), await watch('second')];
@@ -214,7 +214,7 @@ eachBackend((backend) => {
       expect((await stored(organisation, id))?.topic).toBe('');
     });
 
-    it('a whole topic with too old messages is refused; the recent ones can then be moved', async () => {
+    it('a whole topic is refused if some messages are too old; the recent messages can then be moved', async () => {
       const { id: channelId } = await addChannel(organisation, { members: ['member'] });
       const old = { channelId, ageSeconds: 8 * 86_400 };
       const [tooOld = 0, first = 0, last = 0] = await post(organisation, old, { channelId }, { channelId });
@@ -235,7 +235,7 @@ eachBackend((backend) => {
       expect(await textsIn(organisation, channelId, 'dinner')).toHaveLength(3);
     });
 
-    it('moves only the topic, or nothing without a new topic, if the channel is the current one', async () => {
+    it('to the current channel changes only the topic, or nothing if the topic stays the same', async () => {
       const { id: channelId } = await addChannel(organisation, { members: ['member', 'second'] });
       const [id = 0] = await post(organisation, { channelId });
       const events = await watch('second');

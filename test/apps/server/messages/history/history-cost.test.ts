@@ -40,7 +40,7 @@ eachBackend((backend) => {
     };
   }
 
-  it('a history of a hundred long edits costs ten times as much as one of ten short ones, and each text is read once', async () => {
+  it('reading a hundred long edits costs at most ten times as much as ten short edits, with each text read once', async () => {
     const few = await costOf(10, 10);
     const many = await costOf(100, longText);
     expect(many.statements).toBeLessThanOrEqual(few.statements * 10);

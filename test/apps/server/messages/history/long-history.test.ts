@@ -67,7 +67,7 @@ eachBackend((backend) => {
       expect(await entries(await send('never edited'))).toEqual([]);
     });
 
-    it('has only the newest edit if their texts are large', async () => {
+    it('has only the newest edit if the texts are large', async () => {
       const id = await send('now');
       const texts = ['a', 'b', 'c'].map((text) => text.repeat(20_000));
       await addEdits(id, texts.map(textBefore));
@@ -201,7 +201,7 @@ eachBackend((backend) => {
       await fc.assert(property, { numRuns: 10 });
     });
 
-    it('starts with the original text after more moves than it shows', async () => {
+    it('starts with the original text, even after more moves than it shows', async () => {
       const id = await send('now');
       const moves = Array.from({ length: 1500 }, (_, index) => ({
         prev_topic: `t${index}`,

@@ -114,12 +114,12 @@ eachBackend((backend) => {
       expect(told.at(-1)?.prev_topic).toBe('general chat');
     });
 
-    it('of a direct message has no topic', async () => {
+    it('has no topic for a direct message', async () => {
       const [id = 0] = await post(organisation, { to: ['member', 'second'] });
       expect(await history(id)).toMatchObject([{ topic: '' }]);
     });
 
-    it('has only moves with the policy moves, and no earlier content', async () => {
+    it('has only moves, without earlier content, with the policy moves', async () => {
       const { id } = await edited();
       await policy('moves');
       const told = (await history(id)) as Record<string, unknown>[];
@@ -168,7 +168,7 @@ eachBackend((backend) => {
       await policy('all');
     });
 
-    it('is refused for an unknown message, and for one that the user cannot read', async () => {
+    it('is refused for an unknown message, and for a message that the user cannot read', async () => {
       const { id: channelId } = await addChannel(organisation, { isPrivate: true, members: ['member'] });
       const [id = 0] = await post(organisation, { channelId });
       for (const [who, asked] of [

@@ -16,7 +16,7 @@ eachBackend((backend) => {
   };
 
   describe('an edit', () => {
-    it('notifies newly mentioned users’ phones, once', async () => {
+    it('notifies the phones of newly mentioned users exactly once', async () => {
       const { id, told } = await sendQuietly('hello');
       expect(told).toEqual([]);
       const time = push.server.now / 1000;
@@ -34,7 +34,7 @@ eachBackend((backend) => {
       expect(await edit(id, '@**all** hello')).toMatchObject([{ type: 'message', message_id: id }]);
     });
 
-    it('notifies phones that ignored a mention of all users, if it mentions the user by name', async () => {
+    it('notifies phones that ignored a mention of all users if the new text mentions the user by name', async () => {
       const channel = await push.channel([push.ada, push.bob]);
       const muted = { stream_id: String(channel), topic: 't', visibility_policy: '1' };
       await push.do(push.ada, 'POST', 'user_topics', muted);
@@ -54,7 +54,7 @@ eachBackend((backend) => {
       expect(await edit(id, `${push.mention} @**all**`)).toEqual([]);
     });
 
-    it('does not notify phones of a message that is already read', async () => {
+    it('does not notify phones of a message that the user has read', async () => {
       const { id } = await sendQuietly('hello');
       await push.do(push.ada, 'POST', 'messages/flags', { messages: `[${id}]`, op: 'add', flag: 'read' });
       expect(await edit(id, push.mention)).toEqual([]);

@@ -55,7 +55,12 @@ describe('a user’s phones', () => {
     ['mentions', { enable_offline_push_notifications: false }, { flags: mentioned }, false],
     ['mentions of all', { enable_offline_push_notifications: false }, { flags: wildcard }, false],
     ['mentions of all', noWildcards, { flags: wildcard }, false],
-    ['mentions of all here', noWildcards, { flags: wildcard, wildcardsNotify: true }, true],
+    [
+      'mentions of all in a channel with its own setting',
+      noWildcards,
+      { flags: wildcard, wildcardsNotify: true },
+      true,
+    ],
     ['mentions of all in a followed topic', followedWildcards, { flags: wildcard, topicPolicy: 3 }, false],
     ['mentions of all in followed topics', noWildcards, { flags: wildcard, topicPolicy: 3 }, true],
     ['followed topics', noFollowed, { topicPolicy: 3 }, false],
@@ -123,7 +128,7 @@ eachBackend((backend) => {
       expect(await push.arriving(() => push.sendToChannel(inside, 'again'))).toHaveLength(1);
     });
 
-    it('is pushed to users who follow the topic, unless they turned that off', async () => {
+    it('is pushed to users who follow the topic, unless they turned these notifications off', async () => {
       const id = await push.channel([push.ada, push.bob]);
       const follow = { stream_id: String(id), topic: 'T', visibility_policy: '3' };
       await push.do(push.ada, 'POST', 'user_topics', follow);
@@ -136,7 +141,7 @@ eachBackend((backend) => {
       expect(told).toEqual([]);
     });
 
-    it('is pushed to users who turned on this channel, or all channels except this one', async () => {
+    it('is pushed to users who turned on notifications for this channel, but not if they excluded the channel', async () => {
       const [one, other] = [await push.channel([push.ada, push.bob]), await push.channel([push.ada])];
       const want = (stream_id: number, value: boolean) =>
         push.do(push.ada, 'POST', 'users/me/subscriptions/properties', {

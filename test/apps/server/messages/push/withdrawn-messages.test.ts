@@ -39,7 +39,7 @@ eachBackend((backend) => {
       expect(told).toMatchObject([{ type: 'remove', message_ids: [id] }]);
     });
 
-    it('is retracted when it moves to another channel after its reader has left the first one', async () => {
+    it('is retracted when it moves to another channel after its reader has left the first channel', async () => {
       const channel = await push.channel([push.ada, push.bob], { isPrivate: true });
       const id = await push.sendToChannel(channel, push.mention);
       await push.server.settle();
@@ -52,7 +52,7 @@ eachBackend((backend) => {
       ['private', true],
       ['public', false],
     ])(
-      'is retracted with all others of a %s channel when its reader leaves or is removed',
+      'is retracted with all other messages of a %s channel when its reader leaves or is removed',
       async (kind, isPrivate) => {
         for (const who of [push.ada, push.bob]) {
           const name = `left by ${who.email}, ${kind}`;
@@ -74,7 +74,7 @@ eachBackend((backend) => {
       },
     );
 
-    it('stays when its reader leaves and rejoins the channel before the job runs', async () => {
+    it('stays on the phone if its reader leaves and rejoins the channel before the job runs', async () => {
       const channel = await push.channel([push.ada, push.bob]);
       await push.sendToChannel(channel, push.mention);
       await push.server.settle();
@@ -92,7 +92,7 @@ eachBackend((backend) => {
       expect(told).toEqual([]);
     });
 
-    it('stays when it moves to another channel that its reader is in', async () => {
+    it('stays on the phone if it moves to another channel of its reader', async () => {
       const channel = await push.channel([push.ada, push.bob]);
       const target = await push.channel([push.ada, push.bob]);
       const id = await push.sendToChannel(channel, push.mention);
@@ -101,7 +101,7 @@ eachBackend((backend) => {
       expect(await push.arriving(move)).toEqual([]);
     });
 
-    it('is retracted together with all others that are read with it', async () => {
+    it('is retracted together with all other messages that are read with it', async () => {
       const ids: number[] = [];
       for (const content of ['a', 'b', 'c']) ids.push(await push.send(push.bob, { ...push.toAda, content }));
       await push.server.settle();

@@ -27,7 +27,7 @@ eachBackend((backend) => {
   const tooLate = 'BAD_REQUEST: The time limit for deleting this message has passed';
 
   describe('deleting a message', () => {
-    it('removes it for all its readers, and updates the channel’s first message', async () => {
+    it('removes the message for all its readers, and updates the channel’s first message', async () => {
       const { id: channelId, name } = await addChannel(organisation, { members: ['member', 'second'] });
       const [id = 0, next = 0] = await post(organisation, { channelId, topic: 'Lunch' }, { channelId });
       const [second, guest] = [
@@ -57,14 +57,14 @@ eachBackend((backend) => {
       expect(await remove('member', id)).toBe('BAD_REQUEST: Invalid message(s)');
     });
 
-    it('also deletes its edit history', async () => {
+    it('also deletes the edit history', async () => {
       const { id: channelId } = await addChannel(organisation, { members: ['member'] });
       const [id = 0] = await post(organisation, { channelId });
       await organisation.do('member', 'PATCH', `messages/${id}`, { content: 'other' });
       expect(await remove('member', id)).toBe('done');
     });
 
-    it('of a direct conversation is published to its participants', async () => {
+    it('in a direct conversation notifies its participants', async () => {
       const [id = 0] = await post(organisation, { to: ['member', 'second'] });
       const [second, owner] = [await organisation.watch('second'), await organisation.watch('owner')];
       expect(await remove('owner', id)).toBe('BAD_REQUEST: Invalid message(s)');
@@ -73,7 +73,7 @@ eachBackend((backend) => {
       expect(await owner()).toEqual([]);
     });
 
-    it('in a channel with protected history is published to users with a copy', async () => {
+    it('in a channel with protected history notifies users with a copy', async () => {
       const { id: channelId } = await addChannel(organisation, { isPrivate: true, members: ['member'] });
       const [id = 0] = await post(organisation, { channelId });
       await subscribe(organisation, channelId, organisation.id('second'));
@@ -82,7 +82,7 @@ eachBackend((backend) => {
       expect(await second()).toEqual([]);
     });
 
-    it("of others needs can_delete_any_message_group, the organization's or the channel's", async () => {
+    it('of another user requires can_delete_any_message_group of the organization or the channel', async () => {
       const { id: channelId } = await addChannel(organisation, { members: ['member'] });
       const [first = 0, second = 0, third = 0] = await post(
         organisation,
@@ -104,7 +104,7 @@ eachBackend((backend) => {
       await permission('can_delete_any_message_group', 'administrators');
     });
 
-    it("of one's own needs can_delete_own_message_group, and ends exactly at the limit", async () => {
+    it('of one’s own requires can_delete_own_message_group, and is possible exactly until the limit', async () => {
       const { id: channelId } = await addChannel(organisation, { members: ['member'] });
       const [id = 0, late = 0] = await post(
         organisation,
@@ -128,7 +128,7 @@ eachBackend((backend) => {
       expect(await remove('second', id)).toBe('done');
     });
 
-    it('of an archived channel is refused', async () => {
+    it('in an archived channel is refused', async () => {
       const { id: channelId } = await addChannel(organisation, { members: ['member'], isArchived: true });
       const [id = 0] = await post(organisation, { channelId });
       expect(await remove('owner', id)).toBe('BAD_REQUEST: Invalid message(s)');

@@ -9,7 +9,7 @@ eachBackend((backend) => {
   const organisation = sharedOrganisation(backend);
   const db = () => organisation.server.server.database.db;
 
-  it('finds the users who lose many messages in batches, grouped by the messages that they lose', async () => {
+  it('users who lose many messages are found in batches, grouped by the messages that they lose', async () => {
     const [member, second, guest, owner] = (['member', 'second', 'guest', 'owner'] as const).map((who) =>
       organisation.id(who),
     ) as [UserId, UserId, UserId, UserId];

@@ -39,7 +39,7 @@ function said(c: Case, message?: 'absent'): string {
 }
 
 describe('deleting a message', () => {
-  it('of the actor or their bot needs the organization’s or channel’s permission for own or any messages', () => {
+  it('requires a permission for own or any messages if the actor or the actor’s bot sent the message', () => {
     for (const sender of ['me', 'my bot'] as const) {
       for (const name of [own, any] as const) {
         expect(said({ sender, realm: [name] })).toBe('done');
@@ -51,13 +51,13 @@ describe('deleting a message', () => {
     }
   });
 
-  it('of another user needs the organization’s or channel’s permission for any message', () => {
+  it('requires a permission for any message if another user sent the message', () => {
     expect(said({ sender: 'another', realm: [own], channel: [own] })).toContain('permission');
     expect(said({ sender: 'another', realm: [any], channel: [] })).toBe('done');
     expect(said({ sender: 'another', channel: [any] })).toBe('done');
   });
 
-  it('of the actor ends exactly at the limit, except with the permission for any message', () => {
+  it('is possible exactly until the limit, and at any time with the permission for any message', () => {
     expect(said({ realm: [own], limit: 60, age: 60_000 })).toBe('done');
     expect(said({ realm: [own], limit: 60, age: 60_001 })).toContain('time limit');
     expect(said({ realm: [own], limit: null, age: now })).toBe('done');
@@ -65,7 +65,7 @@ describe('deleting a message', () => {
     expect(said({ realm: [own], channel: [any], limit: 60, age: now })).toBe('done');
   });
 
-  it('is refused for all users if it is missing or in an archived channel', () => {
+  it('is refused for all users if the message is missing or its channel is archived', () => {
     expect(said({ realm: [any, own] }, 'absent')).toBe('Invalid message(s)');
     expect(said({ realm: [any, own], channel: [any], isArchived: true })).toBe('Invalid message(s)');
   });

@@ -18,7 +18,7 @@ it('a removal of many messages is one event, so each queue is matched once', () 
 eachBackend((backend) => {
   const organisation = sharedOrganisation(backend);
 
-  it('a removal is published in one event, or one by one to clients without support for that', async () => {
+  it('a removal is one event, or one event per message for clients without support for bulk deletion', async () => {
     const [bulk, plain] = [
       await organisation.watch('member', { client_capabilities: '{"bulk_message_deletion":true}' }),
       await organisation.watch('member', {}),

@@ -8,7 +8,7 @@ eachBackend((backend) => {
   const { send, sent, stored, setPermission } = sendingUnderTest(organisation);
 
   describe('a direct message', () => {
-    it('is sent by IDs or addresses and reaches all participants', async () => {
+    it('can be sent to ids or addresses, and reaches all participants', async () => {
       const told = await organisation.watch('second', { event_types: '["message"]' });
       const { email } = organisation.accounts.second;
       const ids = [organisation.id('second')];
@@ -35,7 +35,7 @@ eachBackend((backend) => {
       ]);
     });
 
-    it('needs existing recipients', async () => {
+    it('requires existing recipients', async () => {
       const refused = async (to: unknown) =>
         (await send('member', { type: 'direct', to, content: 'a' })).body.msg;
       expect(await refused([])).toBe('Message must have recipients');
@@ -51,7 +51,7 @@ eachBackend((backend) => {
       );
     });
 
-    it('needs the organization’s permission to start and to take part in a conversation', async () => {
+    it('requires the organization’s permission to start and to take part in a conversation', async () => {
       const nobody = await organisation.roleGroup('nobody');
       const everyone = await organisation.roleGroup('everyone');
       const wish = (to: readonly number[]) => ({ type: 'direct', to, content: 'a' });

@@ -8,7 +8,7 @@ eachBackend((backend) => {
   const organisation = sharedOrganisation(backend);
   const { send } = sendingUnderTest(organisation);
 
-  it('a sent message is answered with links to it, as a URL and in Markdown', async () => {
+  it('the response to a sent message has links to the message, as a URL and in Markdown', async () => {
     const channel = await addChannel(organisation, { members: ['member'] });
     const to = { type: 'channel', to: channel.id, content: 'a' };
     const links = async (who: 'member', fields: Record<string, unknown>) => {

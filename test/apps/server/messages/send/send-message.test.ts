@@ -15,7 +15,7 @@ eachBackend((backend) => {
   const { send, sent, stored, setPermission } = sendingUnderTest(organisation);
 
   describe('a message to a channel', () => {
-    it('is sent by the channel’s ID or name, plain or as JSON', async () => {
+    it('can be sent to the channel’s id or name, plain or as JSON', async () => {
       const { id, name } = await addChannel(organisation, { members: ['member'] });
       for (const to of [String(id), name, JSON.stringify(name), JSON.stringify([name]), name.toUpperCase()]) {
         const message = await sent('member', { type: 'channel', to, topic: 'a', content: to });
@@ -25,7 +25,7 @@ eachBackend((backend) => {
       expect((await stored(message)).topic).toBe('b');
     });
 
-    it('needs a channel that the sender can see and post to', async () => {
+    it('requires a channel that the sender can see and post to', async () => {
       const hidden = await addChannel(organisation, { isPrivate: true, members: ['owner'] });
       const archived = await addChannel(organisation, { isArchived: true, members: ['member'] });
       const open = await addChannel(organisation, { members: ['member'] });
@@ -57,7 +57,7 @@ eachBackend((backend) => {
       ]);
     });
 
-    it('is not rendered before the server knows that it is allowed', async () => {
+    it('is not rendered before the server has checked that it is allowed', async () => {
       const { id } = await addChannel(organisation, { isPrivate: true, members: ['owner'] });
       const content = `\`\`\`js\n${'const a = 1;\n'.repeat(100)}\`\`\``;
       const rendering = vi.spyOn(highlighter, 'highlight');
@@ -73,7 +73,7 @@ eachBackend((backend) => {
       }
     });
 
-    it('can come from a bot if its owner can send', async () => {
+    it('can be sent by a bot if its owner can send', async () => {
       const { id } = await addChannel(organisation, { members: ['bot', 'member'] });
       const { groups } = { groups: await organisation.groups() };
       await setPermission('channel', id, 'can_send_message_group', groups['role:owners']?.id ?? 0);
@@ -89,7 +89,7 @@ eachBackend((backend) => {
       expect((await send('bot', wish)).status).toBe(200);
     });
 
-    it('has the requested topic, cut to 60 characters, or the empty topic', async () => {
+    it('has the requested topic, truncated to 60 characters, or the empty topic', async () => {
       const { id } = await addChannel(organisation, { members: ['member'] });
       const topicOf = async (topic: string) =>
         (await stored(await sent('member', { type: 'channel', to: id, topic, content: 'a' }))).topic;
@@ -132,7 +132,7 @@ eachBackend((backend) => {
       expect((await send('member', wish(nameless.id, ''))).status).toBe(200);
     });
 
-    it('needs permission to start a topic', async () => {
+    it('requires permission to start a topic', async () => {
       const { id } = await addChannel(organisation, { members: ['member'] });
       await sent('member', { type: 'channel', to: id, topic: 'there', content: 'a' });
       await setPermission('channel', id, 'can_create_topic_group', await organisation.roleGroup('nobody'));
@@ -144,7 +144,7 @@ eachBackend((backend) => {
       );
     });
 
-    it('mentions all of a large channel or topic only for users who may mention many', async () => {
+    it('can mention all users of a large channel or topic only if the sender may mention many users', async () => {
       const { id } = await addChannel(organisation, { members: ['member', 'owner'] });
       const wish = (content: string) => ({ type: 'channel', to: id, topic: 'a', content });
       expect((await send('member', wish('@**all** and @**topic**'))).status).toBe(200);
@@ -222,7 +222,7 @@ eachBackend((backend) => {
   });
 
   describe('the content', () => {
-    it('is trimmed and cut, and must not be empty', async () => {
+    it('is trimmed and truncated, and must not be empty', async () => {
       const contentOf = async (content: string) =>
         (await stored(await sent('member', { type: 'direct', to: [organisation.id('member')], content })))
           .content;
@@ -237,7 +237,7 @@ eachBackend((backend) => {
   });
 
   describe('the sender', () => {
-    it('gets the client’s local message ID back, in that queue only', async () => {
+    it('gets the client’s local message id, only in the queue of the request', async () => {
       const { queue_id: queueId } = await organisation.do('member', 'POST', 'register', {
         event_types: ['message'],
       });

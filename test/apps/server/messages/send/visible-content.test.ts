@@ -18,8 +18,8 @@ eachBackend((backend) => {
     ['a blank note and a blank letter', '\u{1d159}\u{16fe4}'],
     ['blank hieroglyphs', '\u{13441}\u{13442}'],
     ['an annotation without text', '\ufff9\ufffb\ufffc'],
-    ['more than a message may have', '\u200b'.repeat(10_001)],
-  ])('a message must show something: not %s', async (_what, content) => {
+    ['more invisible characters than a message may have', '\u200b'.repeat(10_001)],
+  ])('a message must show something, unlike %s', async (_what, content) => {
     const { status, body } = await send('member', {
       type: 'direct',
       to: [organisation.id('member')],

@@ -43,7 +43,7 @@ eachBackend((backend) => {
       [4, 3, ['begun'], 2],
       [4, 4, [], 0],
     ])(
-      'is followed by the setting %i, or unmuted in a muted channel by the setting %i',
+      'is followed with the setting %i, or unmuted in a muted channel with the setting %i',
       async (follow, unmute, topics, policy) => {
         await set({
           automatically_follow_topics_policy: follow,
@@ -59,7 +59,7 @@ eachBackend((backend) => {
       },
     );
 
-    it('is not followed by mentioned users who turned that off', async () => {
+    it('is not followed by mentioned users who turned this setting off', async () => {
       await set({ automatically_follow_topics_where_mentioned: false }, 'second');
       await send('lunch', 'member', `@**|${organisation.id('second')}**`);
       expect(await policies('second')).toEqual([]);
@@ -79,7 +79,7 @@ eachBackend((backend) => {
       await organisation.do('owner', 'PATCH', `messages/${id}`, wish);
     };
 
-    it('is followed by the message’s sender, if set', async () => {
+    it('is followed by the message’s sender if the sender’s settings say so', async () => {
       await set({ automatically_follow_topics_policy: 3 });
       await move('change_later');
       expect(await policies()).toEqual([['dinner', 3]]);
@@ -101,7 +101,7 @@ eachBackend((backend) => {
     });
   });
 
-  it('a notice about a resolved topic is marked as read by the user’s setting, or if the user does not follow it', async () => {
+  it('a notice about a resolved topic is marked as read by the user’s setting, or if the user does not follow the topic', async () => {
     const [id = 0] = await post(organisation, { channelId: channel.id, topic: 'lunch' });
     const noticeFlags = async (policy: number, visibility_policy: number) => {
       await set({ resolved_topic_notice_auto_read_policy: policy }, 'second');

@@ -19,7 +19,7 @@ eachBackend((backend) => {
   const send = (channelId: number, topic: string) =>
     organisation.do('member', 'POST', 'messages', { type: 'channel', to: channelId, topic, content: 'a' });
 
-  it('lists only topics of readable messages if the channel hides earlier ones', async () => {
+  it('the topic list has only topics of readable messages if history is protected', async () => {
     const { id } = await addChannel(organisation, { isPrivate: true, members: ['member'] });
     const { id: early } = await send(id, 'shared');
     await send(id, 'before');
@@ -33,7 +33,7 @@ eachBackend((backend) => {
     expect((await topicsFor('second', id)).map(({ name }) => name)).toEqual(['Shared', 'after']);
   });
 
-  it('lists all topics for a new subscriber if history is shared', async () => {
+  it('the topic list has all topics for a new subscriber if history is shared', async () => {
     const { id } = await addChannel(organisation, {
       isPrivate: true,
       isHistoryPublic: true,
@@ -47,7 +47,7 @@ eachBackend((backend) => {
     expect((await topicsFor('second', id)).map(({ name }) => name)).toEqual(['before']);
   });
 
-  it(`lists at most the newest ${most} topics`, async () => {
+  it(`the topic list has at most the newest ${most} topics`, async () => {
     const { id: channelId } = await addChannel(organisation, { members: ['member'] });
     const [first = 0] = await post(organisation, { channelId });
     const { db } = organisation.server.server.database;

@@ -13,7 +13,7 @@ eachBackend((backend) => {
     organisation.watch('member', { event_types: '["muted_topics"]', ...more });
   const seconds = () => Math.floor(organisation.server.now / 1000);
 
-  it('publishes all muted topics only to clients without support for topic policies', async () => {
+  it('the list of muted topics is published only to clients without support for topic policies', async () => {
     const { id, name } = await addChannel(organisation, { members: ['member'] });
     const [older, newer, all] = [
       await watchMutes(),
@@ -43,7 +43,7 @@ eachBackend((backend) => {
     ['Lun\u202ech', 'Invalid character in topic, at position 4.'],
     ['\u2800', 'The topic has no visible character.'],
     ['✔', 'General chat cannot be marked as resolved'],
-  ])('refuses the topic %j, which no message can have', async (topic, msg) => {
+  ])('a policy for the topic %j is refused, because no message can have this topic', async (topic, msg) => {
     const { id } = await addChannel(organisation, { members: ['member'] });
     for (const visibility_policy of [0, 1]) {
       expect(
@@ -52,7 +52,7 @@ eachBackend((backend) => {
     }
   });
 
-  it('shows the empty topic’s display name to clients without support for it', async () => {
+  it('clients that do not support the empty topic get its display name', async () => {
     const { id, name } = await addChannel(organisation, { members: ['member'] });
     const types = '["muted_topics"]';
     const [older, newer] = [await watchMutes(), await watchMutes({ client_capabilities: knowsEmpty })];
@@ -74,7 +74,7 @@ eachBackend((backend) => {
     await want(id, '', 0);
   });
 
-  it('names the empty topic as the client knows it when a message becomes unread again', async () => {
+  it('clients get the name of the empty topic that they know when a message becomes unread again', async () => {
     const { id } = await addChannel(organisation, { members: ['member', 'second'] });
     const [message = 0] = await post(organisation, { by: 'second', channelId: id, topic: '' });
     const flags = { event_types: '["update_message_flags"]' };
@@ -92,7 +92,7 @@ eachBackend((backend) => {
     expect([await topicIn(older), await topicIn(newer)]).toEqual(['general chat', '']);
   });
 
-  it('publishes muted topics again when they move with their messages', async () => {
+  it('muted topics are published again when they move with their messages', async () => {
     const [from, to] = [
       await addChannel(organisation, { members: ['member'] }),
       await addChannel(organisation, { members: ['member'] }),
