@@ -75,18 +75,21 @@ eachBackend((backend) => {
       code: 'INVALID_API_KEY',
       set: { api_key_hash: 'another' },
     },
-  ] as const)('refuses $how if the user was $what after authentication', async ({ how, what, code, set }) => {
-    const account = await add(`${how}-${what.replaceAll(' ', '-')}@example.com`);
-    const requester = await authenticate(administrator, account);
-    await users().updateTable('users').set(set).where('id', '=', account.userId).execute();
-    let isDone = false;
-    const work = async () => {
-      isDone = true;
-    };
-    const change = how === 'change' ? requester?.change(work) : requester?.changeMany(1000, work);
-    await expect(change).rejects.toMatchObject({ code });
-    expect(isDone).toBe(false);
-  });
+  ] as const)(
+    '$how is refused if the user was $what after authentication',
+    async ({ how, what, code, set }) => {
+      const account = await add(`${how}-${what.replaceAll(' ', '-')}@example.com`);
+      const requester = await authenticate(administrator, account);
+      await users().updateTable('users').set(set).where('id', '=', account.userId).execute();
+      let isDone = false;
+      const work = async () => {
+        isDone = true;
+      };
+      const change = how === 'change' ? requester?.change(work) : requester?.changeMany(1000, work);
+      await expect(change).rejects.toMatchObject({ code });
+      expect(isDone).toBe(false);
+    },
+  );
 
   it.each([1, 1000])(
     'a change of %i rows runs with the user’s current role, and returns its result',

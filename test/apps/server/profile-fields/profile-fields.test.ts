@@ -262,7 +262,7 @@ eachBackend((backend) => {
       ['a long hint', { hint: 'x'.repeat(81) }],
       ['bad data', { field_data: {} }],
       ['a value that is not a boolean', { required: 'maybe' }],
-    ])('is refused without side effects for %s', async (_what, wrong) => {
+    ])('fails for %s, and keeps the field unchanged', async (_what, wrong) => {
       const id = await add({ field_type: 3, field_data: options });
       const before = await listed();
       const { status, body } = await change(id, { editable_by_user: false, ...wrong });

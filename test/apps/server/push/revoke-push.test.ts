@@ -65,7 +65,7 @@ eachBackend((backend) => {
       expect(forwarded()).toHaveLength(1);
     });
 
-    it('refuses bots, anything but a sealed box and a key, and more requests than a user may register phones', async () => {
+    it('refuses bots, invalid revocations, and revocations above the limit for registrations', async () => {
       test.relay.otherwise(done);
       const bot = await test.addAccount('bot@example.com', { isBot: true });
       expect((await revoke(bot)).body).toMatchObject({ code: 'BAD_REQUEST' });
