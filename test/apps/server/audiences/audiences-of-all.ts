@@ -118,7 +118,7 @@ export async function updatedFor(db: Db, { origin, target, messageId, losing: go
   return flagsOf;
 }
 
-/** The users who can see a user. Guests see only users with whom they share a channel or conversation. */
+/** The users who can see a user. Guests see only users who share a channel or conversation with them. */
 export async function seeingAcquainted(
   db: Db,
   user: { readonly id: UserId; readonly isBot: boolean },

@@ -29,7 +29,7 @@ eachBackend((backend) => {
   }
 
   describe('the notification bot', () => {
-    it.each(names)('writes the name %j unchanged, without effect of its Markdown', async (name) => {
+    it.each(names)('writes the name %j unchanged and ignores its Markdown', async (name) => {
       const place = await addChannel(organisation, { members: ['owner'], name: organisation.newName() });
       await organisation.do('owner', 'PATCH', 'realm', {
         new_stream_announcements_stream_id: place.id,

@@ -200,7 +200,7 @@ eachBackend((backend) => {
   });
 
   describe('name, description and folder', () => {
-    it('trims a new name, and accepts a change of case only', async () => {
+    it('trims a new name, and accepts a name that differs only in letter case', async () => {
       await channel.make();
       await channel.updated('member', { new_name: ` ${channel.name.toUpperCase()} ` });
       expect((await channel.read()).name).toBe(channel.name.toUpperCase());
@@ -250,7 +250,7 @@ eachBackend((backend) => {
   });
 
   describe('permissions', () => {
-    it('change to the given values, and only if they have the expected values', async () => {
+    it('change only if the current value is the expected one', async () => {
       await channel.make();
       const [nobody, second] = [await organisation.roleGroup('nobody'), organisation.id('second')];
       const value = { direct_members: [second], direct_subgroups: [] };

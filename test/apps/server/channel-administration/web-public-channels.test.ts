@@ -18,7 +18,7 @@ eachBackend((backend) => {
   afterEach(() => letMake('owners'));
 
   describe('making a channel web-public', () => {
-    it('requires the organization’s setting and membership in the group of its permission', async () => {
+    it('requires that the organization enables web-public channels and that the user has the permission', async () => {
       const wish = { is_web_public: true };
       await realm({ enable_spectator_access: false });
       const off = await channel.update('owner', wish);

@@ -61,7 +61,7 @@ eachBackend((backend) => {
     });
   });
 
-  it('the default lifetime of an invitation is the one in the server’s settings', async () => {
+  it('an invitation without a requested lifetime has the default lifetime of the server’s settings', async () => {
     await organisation.do('owner', 'POST', path);
     const { invites } = await organisation.do('owner', 'GET', 'invites');
     const [last] = (invites as { expiry_date: number; invited: number }[]).slice(-1);

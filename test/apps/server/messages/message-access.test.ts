@@ -88,7 +88,7 @@ eachBackend((backend) => {
       expect(await readable()).toEqual(allButProtectedHistory);
     });
 
-    it('include only messages of open channels after the user has left all channels, even if the user has other copies', async () => {
+    it('include only messages of open channels after the user has left all channels, even if the user still has copies of other messages', async () => {
       await leaveAll();
       expect(await readable()).toEqual(asStranger);
     });

@@ -56,7 +56,7 @@ describe('a stored password hash', () => {
     ['x'.repeat(101), false],
     ['\u{1F600}'.repeat(7), false],
     ['\u{1F600}'.repeat(100), true],
-  ])('can be made from the password %s: %s', (text, isLongEnough) => {
+  ])('accepts the password %s by its length: %s', (text, isLongEnough) => {
     expect(isPasswordLength(text)).toBe(isLongEnough);
   });
 });

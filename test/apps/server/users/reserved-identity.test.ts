@@ -124,7 +124,7 @@ describe('a system bot’s name', () => {
     expect(free).toEqual([]);
   });
 
-  it('leaves other names free', () => {
+  it('does not include other names', () => {
     for (const name of [
       ...['Ada', 'Bot', 'Welcome', 'Notification', 'Notification Botanist', 'Welcome Botting'],
       ...[

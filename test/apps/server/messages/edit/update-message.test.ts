@@ -92,7 +92,7 @@ eachBackend((backend) => {
       expect([content.length, content.endsWith('x\n[message truncated]')]).toEqual([10_000, true]);
     });
 
-    it('of a direct message notifies only its participants', async () => {
+    it('notifies only the participants of a direct message', async () => {
       const [id = 0] = await post(organisation, { to: ['member', 'second'] });
       const [second, owner] = [await watch('second'), await watch('owner')];
       expect((await edit('member', id, { content: 'bye' })).status).toBe(200);
@@ -247,7 +247,7 @@ eachBackend((backend) => {
       expect(event).not.toHaveProperty('new_stream_id');
     });
 
-    it('has the error messages of the chat API', async () => {
+    it('fails for invalid targets and parameters, with the error messages of the chat API', async () => {
       const { id: channelId } = await addChannel(organisation, { members: ['member'] });
       const [id = 0] = await post(organisation, { channelId });
       const [direct = 0] = await post(organisation, { to: ['member', 'second'] });
