@@ -51,8 +51,8 @@ async function joiningEvents(
   const known = new Set(owners.map(({ id }) => id));
   const own = joined.filter(({ userId }) => known.has(userId));
   const joinedIds = new Set(own.map(({ channelId }) => channelId));
-  // Reads records only for channels that were created or that a queue's owner joined: for each record, the server
-  // counts the subscribers, and there can be thousands.
+  // Reads records only for channels that were created or that a queue's owner joined: reading a record counts the
+  // channel's subscribers, and a channel can have thousands.
   const written = channels.filter(({ id }) => created.has(id) || joinedIds.has(id));
   const records = await readChannelRecords(db, written, now);
   return [

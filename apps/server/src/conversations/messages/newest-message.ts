@@ -24,11 +24,11 @@ async function amongNewest(db: Kysely<ServerTables>, reader: PermissionHolder): 
 }
 
 /**
- * Returns the id of the newest message that is in a readable channel with public history, or that is readable and has a
- * copy of the reader. Uses index lookups instead of scanning other users' messages.
+ * Returns the id of the newest message that is in a readable channel with public history, or that the reader may read
+ * and has a copy of. Uses index lookups instead of scanning other users' messages.
  */
 async function newestByChannels(db: Kysely<ServerTables>, reader: PermissionHolder): Promise<number | null> {
-  // A guest usually reads few channels. Indexes find them without checking all channels.
+  // A guest can usually read only a few channels. The indexes find these without a check of every channel.
   const isOpenToGuest = sql`channels.id in (
     select id from channels where is_web_public = 1
     union all

@@ -41,7 +41,7 @@ interface Notice {
   readonly readBy: readonly UserId[];
 }
 
-/** Time in which resolving or reopening a topic again deletes the previous notice instead of posting another. */
+/** Time after a notice in which resolving or reopening the topic again deletes the notice and posts no other one. */
 const undoMilliseconds = 60_000;
 
 const { followed } = visibilityPolicies;

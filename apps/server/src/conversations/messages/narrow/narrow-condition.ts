@@ -29,8 +29,8 @@ export interface NarrowCondition {
   /** The search text. Results highlight its words. */
   readonly search: string | undefined;
   /**
-   * The search in a form that reads its matches in the order of ids, instead of collecting all matches first. Omitted
-   * if another term has an index, because that index may find fewer messages.
+   * The search as an FTS5 query that yields its matches in the order of ids, instead of collecting all matches first.
+   * Omitted if another term has an index, because that index may find fewer messages.
    */
   readonly ordered?: OrderedSearch | undefined;
 }

@@ -24,7 +24,7 @@ const settingNames = [
 interface FollowFacts {
   readonly isMuted: boolean;
   readonly policy: VisibilityPolicy;
-  /** A value of {@link automatically}, or 4. The same applies to `unmutes`. */
+  /** A value of {@link automatically}, or 4 (never). `unmutes` has the same values. */
   readonly follows: number;
   readonly unmutes: number;
   readonly followsMentions: boolean;
