@@ -4,7 +4,7 @@ import type { ActTables } from './act-table.js';
 
 const keptActs = 10_000;
 
-/** Returns up to `limit` acts, newest first: all acts, or those with an id below `before`. */
+/** Returns up to `limit` acts from the audit log, newest first. With `before`, only acts with a lower id. */
 export async function listActs(
   { db }: RelayDatabase,
   { before, limit }: { readonly before: number | undefined; readonly limit: number },

@@ -30,8 +30,9 @@ interface Answer {
 }
 
 /**
- * Sends a request to the running relay. Returns the answer's declared fields; `undefined` if no relay listens at `path`.
- * Verifies before sending that only this user or root can be listening: a request may contain a private key.
+ * Sends a request to the running relay. Returns the declared fields of the response, or `undefined` if no relay listens
+ * at `path`. A request may contain a private key, so the function first verifies that the listener is this user or
+ * root.
  * @throws CommandError if the relay refuses, is not trusted, or closes the connection.
  */
 export async function askAdminSocket<Answer extends z.ZodObject>(
@@ -67,7 +68,7 @@ async function ask(socket: Socket, { declared, form, operatorName }: AdminQuesti
     });
     const fields = parseJsonOrUndefined(await body.text());
     if (isJsonObject(fields)) return { status: statusCode, fields };
-    throw new Error('the answer is not a JSON object');
+    throw new Error('the response is not a JSON object');
   } catch (cause) {
     throw new CommandError(wentAway, { cause });
   } finally {
@@ -86,7 +87,7 @@ function connectOnce(socket: Socket): buildConnector.connector {
     // Deferred to a microtask: undici sends nothing if `connect` calls back synchronously.
     queueMicrotask(() => {
       if (isUsed || socket.destroyed) {
-        callback(new Error('the connection that was trusted has ended'), null);
+        callback(new Error('the trusted connection has ended'), null);
         return;
       }
       isUsed = true;

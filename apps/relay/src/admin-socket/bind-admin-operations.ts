@@ -4,9 +4,9 @@ import { ConfigurationError } from '@waxwing/service/config';
 import { type AnyOperation, type BoundOperation, bindOperations } from '@waxwing/service/http';
 
 /**
- * Binds the admin operations to their context. Returns `CommandError` and `ConfigurationError` over HTTP as BAD_REQUEST
- * with their message, so that the operator sees it. The message of a `ConfigurationError` gets a prefix that names the
- * running relay, because the command's own settings and files may differ.
+ * Binds the admin operations to their context. Maps `CommandError` and `ConfigurationError` to BAD_REQUEST with the
+ * same message, so the operator sees it. A `ConfigurationError` message gets a prefix that names the running relay,
+ * because the command's own settings and files may differ.
  */
 export function bindAdminOperations<Context>(
   context: Context,

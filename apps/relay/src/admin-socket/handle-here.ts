@@ -20,7 +20,8 @@ const noHead: RequestHead = {
 };
 
 /**
- * Runs an operation in this process, because no relay is running. Returns the answer's fields.
+ * Runs an admin operation in this process, without the admin socket: for a command if no relay is running, or for the
+ * dashboard. Returns the operation's result.
  * @throws the operation's own errors.
  */
 export async function handleHere<Context, Parameters extends z.ZodObject, Answer extends z.ZodObject>(
@@ -31,11 +32,11 @@ export async function handleHere<Context, Parameters extends z.ZodObject, Answer
     actor: { name: operatorName },
     parameters: declared.parameters.parse(form),
     head: noHead,
-    // Never aborts: there is no client that could disconnect.
+    // Never aborts: the call has no connection of its own.
     signal: AbortSignal.any([]),
     requireClient: () => undefined,
     file: undefined,
-    // No other work shares this process, so there is no tick to wait for.
+    // Admin operations are short, so they need not yield to other requests.
     nextTick: async () => undefined,
     runPiece: (work) => work(),
   });

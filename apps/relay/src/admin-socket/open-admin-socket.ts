@@ -14,10 +14,7 @@ export type AdminSocketOptions = Pick<
   'log' | 'metrics' | 'operations' | 'readiness' | 'limits'
 >;
 
-/**
- * Limits for commands on one machine: fewer connections and requests than a server-facing listener, and short idle
- * times.
- */
+/** Limits for commands on one machine: lower than those of the listener for servers, with a shorter idle timeout. */
 const adminLimits: Partial<HttpLimits> = {
   maximumConnections: 100,
   maximumRequestsInFlight: 100,
@@ -30,9 +27,9 @@ const maximumPathBytes = 103;
 
 /**
  * Serves operations on a Unix socket with mode 0600: access to the socket grants the relay's own rights. Returns
- * `undefined` if another relay with the same key ring already listens there, because that relay serves the commands.
- * @throws ConfigurationError if the path is too long for a socket, is an existing file that is not a socket, or has an
- * untrusted listener.
+ * `undefined` if another relay with the same key ring already listens there: that relay then serves the commands.
+ * @throws ConfigurationError if the path is too long for a socket, or if it names a file that is not a socket or a
+ * socket with an untrusted listener.
  */
 export async function openAdminSocket(
   path: string,
@@ -54,7 +51,7 @@ async function openUnlessOpen(
   await listenPrivately(app.server, path);
   return {
     async close() {
-      // Closed here, because Fastify closes only a server that it started itself.
+      // Fastify closes only a server that it started itself.
       const closed = new Promise<void>((resolve) => app.server.close(() => resolve()));
       await Promise.all([closed, app.close()]);
     },
@@ -77,7 +74,7 @@ async function isServed(path: string): Promise<boolean> {
   return true;
 }
 
-/** Checks, without listening, that the relay may listen at `path`. @throws ConfigurationError if it may not. */
+/** Checks that the relay could listen at `path`, but does not listen. @throws ConfigurationError if it could not. */
 export function requireSocketPath(path: string): void {
   if (Buffer.byteLength(path) > maximumPathBytes) {
     throw new ConfigurationError([
@@ -99,8 +96,7 @@ export function requireSocketPath(path: string): void {
 function listenPrivately(server: Server, path: string): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    // The umask gives the socket mode 0600 from its creation: it must never be accessible to other users, not even
-    // briefly.
+    // With this umask, the socket has mode 0600 from its creation: other users must not get access even briefly.
     const before = process.umask(0o177);
     try {
       server.listen(path, () => {

@@ -25,7 +25,7 @@ export const operator: ActorKind<unknown, Operator> = {
   async authenticate(_context, head) {
     const name = decodeName(head.header(operatorHeader) ?? '');
     if (name === undefined) {
-      const message = `Name the operator in the header ${operatorHeader}, percent-encoded, with at most ${maximumNameCharacters} characters`;
+      const message = `Name the operator in the ${operatorHeader} header, percent-encoded, with at most ${maximumNameCharacters} characters`;
       throw new ProtocolError('UNAUTHORIZED', { message });
     }
     // A constant instead of the operator's name, which may be an email address and belongs in the audit log only.

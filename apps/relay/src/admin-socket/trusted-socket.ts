@@ -2,14 +2,14 @@ import { existsSync, lstatSync, type Stats, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { type FileFacts, isTrustedOwner, letsOthersReplace, shownMode } from '@waxwing/service/config';
 
-/** Facts that decide whether a socket is trusted. */
+/** File metadata that decides whether a socket is trusted. */
 export interface SocketFacts {
-  /** The path itself (`lstat`), not a link's target; `undefined` if nothing is there. */
+  /** The file at the path itself (`lstat`), not a link's target; `undefined` if there is none. */
   readonly socket: (FileFacts & Pick<Stats, 'dev' | 'ino' | 'isSocket'>) | undefined;
   readonly folder: FileFacts;
 }
 
-/** Reads these facts about a socket and its folder. Returns `undefined` if the folder does not exist. */
+/** Reads the {@link SocketFacts} for `path`. Returns `undefined` if its folder does not exist. */
 export function readSocketFacts(path: string): SocketFacts | undefined {
   if (!existsSync(dirname(path))) return undefined;
   return {
@@ -21,7 +21,7 @@ export function readSocketFacts(path: string): SocketFacts | undefined {
 /**
  * Explains in one sentence why the socket at `path` must not receive a private key, and what to do. Returns `undefined`
  * for a trusted socket: this user or root owns it, and other users can neither connect to it nor replace it in its
- * folder. The owner of a socket is its listener, because only root can change the owner.
+ * folder. A socket's owner is the user who listens on it, because only root can change the owner.
  */
 export function describeDistrust(
   path: string,
@@ -37,7 +37,7 @@ export function describeDistrust(
   return describeOpenFolder(path, folder, uid);
 }
 
-/** Like {@link describeDistrust}, but checks only the folder. Call it before a relay listens there. */
+/** Like {@link describeDistrust}, but checks only the socket's folder. Call it before listening at `path`. */
 export function describeOpenFolder(path: string, folder: FileFacts, uid: number): string | undefined {
   const name = dirname(path);
   if (!isTrustedOwner(folder, uid)) {
