@@ -17,7 +17,7 @@ export interface ListPosition {
   readonly id: string;
 }
 
-/** Query parameter `after`: the `next` of the previous page. */
+/** Query parameter `after`: the `next` value of the previous page. */
 export const positionParameter = z.string().max(60).optional();
 
 export function writePosition({ at, id }: ListPosition): string {
@@ -26,13 +26,13 @@ export function writePosition({ at, id }: ListPosition): string {
 
 /**
  * Parses a cursor.
- * @param ids pattern of a valid id. Checked here, because PostgreSQL fails if it compares a number with text that is
- * not a number.
+ * @param ids pattern of a valid id. Without this check, PostgreSQL would report an error when a query compares a number
+ * with a non-numeric string.
  * @throws ProtocolError BAD_REQUEST for an invalid cursor.
  */
 export function readPosition(text: string | undefined, ids: RegExp): ListPosition | undefined {
   if (text === undefined) return undefined;
   const [, at = '', id = ''] = /^(\d{1,15})_(.+)$/.exec(text) ?? [];
-  if (!ids.test(id)) throw refused('Invalid after: must be the "next" of a page');
+  if (!ids.test(id)) throw refused('Invalid after: must be the "next" value of the previous page');
   return { at: Number(at), id };
 }

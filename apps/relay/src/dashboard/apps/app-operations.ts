@@ -55,7 +55,7 @@ export const checkApp = operation({
   async handle({ relay: { deliveries } }: DashboardContext, { parameters: { app_id: app } }) {
     const check = await deliveries.checkApp(app);
     if (check === undefined) {
-      const message = `The app ${app} cannot be checked: the relay checks only apps in its apps file, and Apple's only in production.`;
+      const message = `The app ${app} cannot be checked: the relay checks only apps in its apps file, and APNs apps only in the production environment.`;
       throw new ProtocolError('BAD_REQUEST', { message, httpStatus: 409 });
     }
     return check.ok ? { ok: true } : { ok: false, cause: check.sentence };

@@ -12,7 +12,9 @@ export const showAudit = operation({
   summary: 'Lists the audit log, newest first.',
   actor: administrator,
   parameters: z.object({
-    after: integerParameter.pipe(z.number().min(1, 'must be the "next" of a page')).optional(),
+    after: integerParameter
+      .pipe(z.number().min(1, 'must be the "next" value of the previous page'))
+      .optional(),
     limit: limitParameter,
   }),
   answer: z.object({

@@ -96,7 +96,7 @@ export const retireRingKey = operation({
 export const revokeRingKey = operation({
   method: 'POST',
   path: `${path}/{id}/revoke`,
-  summary: 'Revokes a key whose private half may be stolen.',
+  summary: 'Revokes a key whose private half may have been stolen.',
   actor: writingAdministrator,
   body: 'json',
   parameters: z.object({ id: keyParameter, reason: storableText.trim().min(1).max(maximumReasonCharacters) }),

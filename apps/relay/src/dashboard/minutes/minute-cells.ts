@@ -1,6 +1,6 @@
 import { type TokenKind, tokenKinds } from '@waxwing/protocol';
 
-/** Identifies one per-minute figure by two columns of `minute_counts`. */
+/** Key of one per-minute figure: two columns of `minute_counts`. */
 export interface MinuteCell {
   /** Empty for figures without a vendor. */
   readonly vendor: TokenKind | '';

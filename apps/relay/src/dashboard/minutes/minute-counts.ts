@@ -9,7 +9,7 @@ export interface MinuteCountsOptions {
   readonly database: RelayDatabase;
   readonly clock: Clock;
   readonly log: Log;
-  /** Counts nothing if false. */
+  /** Whether to count; if `false`, all methods do nothing. */
   readonly isOn: boolean;
 }
 
@@ -19,9 +19,9 @@ const latencyCells = latencyBounds.map((bound) => indexOf('', `within ${bound}`)
 const deliveryCells = { fcm: cellsOf('fcm'), apns: cellsOf('apns'), webpush: cellsOf('webpush') };
 
 /**
- * Counts registrations and deliveries by minute, for the dashboard. Counts in memory and writes once a minute, so that
- * no request waits for the database. A process that is killed loses the last minute. The database contains the sums
- * across all processes.
+ * Counts registrations and deliveries per minute, for the dashboard. Counts in memory and writes once a minute, so no
+ * request waits for the database. A process that is killed loses its last minute. The database contains the totals of
+ * all processes.
  */
 export class MinuteCounts {
   readonly #options: MinuteCountsOptions;
@@ -44,7 +44,7 @@ export class MinuteCounts {
     this.#add(registeredCell, count);
   }
 
-  /** @param latencyMilliseconds from the arrival of the notification until the vendor's acceptance. */
+  /** @param latencyMilliseconds from the arrival of the notification until the vendor accepts it. */
   noteDelivered(vendor: TokenKind, latencyMilliseconds: number): void {
     this.#add(deliveryCells[vendor].delivered, 1);
     const found = latencyBounds.findIndex((bound) => latencyMilliseconds <= bound);
@@ -57,8 +57,8 @@ export class MinuteCounts {
   }
 
   /**
-   * Reads the amounts for the minutes from `first` to `last`, inclusive. Adds this process's unstored amounts to the
-   * amounts that the processes have stored.
+   * Reads the amounts for the minutes from `first` to `last`, inclusive: the stored amounts of all processes, plus the
+   * amounts that this process has not stored yet.
    */
   async read(first: number, last: number): Promise<ReadonlyMap<number, MinuteAmounts>> {
     const minutes = await readMinutes(this.#options.database, first, last);
@@ -82,7 +82,9 @@ export class MinuteCounts {
     await this.#writer.stop(deadlineMilliseconds);
   }
 
-  /** Writes the counts since the last call. Never rejects: logs one warning per outage, and drops those counts. */
+  /**
+   * Writes the counts since the last call. Never rejects: if a write fails, drops the counts and warns once per outage.
+   */
   async flush(): Promise<void> {
     await this.#writer.flush();
   }

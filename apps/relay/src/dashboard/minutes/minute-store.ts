@@ -17,7 +17,7 @@ export async function addMinutes(
   database: RelayDatabase,
   minutes: ReadonlyMap<number, MinuteAmounts>,
 ): Promise<void> {
-  // Sorted by minute and cell, because without a fixed lock order two transactions could deadlock.
+  // Sorts by minute and cell: without a fixed lock order, two transactions could deadlock.
   const sorted = [...minutes].sort(([left], [right]) => left - right);
   const rows = sorted.flatMap(([minute, amounts]) =>
     minuteCells
@@ -72,7 +72,7 @@ export function forgetOldMinutes(database: RelayDatabase, now: number, signal: A
   const forgetSome = (limit: number) =>
     database.write(async ({ db }) => {
       const old = db.selectFrom('minute_counts').select('minute').where('minute', '<', first);
-      // Deletes whole minutes, oldest first. A batch can exceed `limit`, but only a little: a minute has few rows.
+      // Deletes whole minutes, oldest first. A batch exceeds `limit` only slightly: a minute has one row per figure.
       const { numDeletedRows } = await db
         .deleteFrom('minute_counts')
         .where('minute', 'in', old.orderBy('minute').limit(limit))

@@ -29,7 +29,7 @@ const remedies: Readonly<Record<string, string>> = {
 
 /** Returns all checks, failed checks first. */
 export function describeChecks(facts: CheckedFacts): DashboardCheck[] {
-  // Leaves out the load, because each load problem gets its own check.
+  // Omits `load`, because each load problem gets its own check.
   const { load: _, ...readiness } = facts.readiness;
   return failedFirst([
     ...readinessChecks(readiness, remedies),

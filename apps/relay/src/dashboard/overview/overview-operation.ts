@@ -6,11 +6,11 @@ import { overviewAnswer, readOverview } from './overview.js';
 
 const longestMinutes = 24 * 60;
 
-/** Returns the figures for the last minutes and the relay's current problems. */
+/** Returns the figures for the last `minutes` minutes and the relay's current problems. */
 export const showOverview = operation({
   method: 'GET',
   path: '/admin/api/overview',
-  summary: 'Returns figures of the last minutes and current problems.',
+  summary: 'Returns figures for recent minutes, and current problems.',
   actor: administrator,
   parameters: z.object({
     minutes: integerParameter

@@ -30,7 +30,10 @@ const listedServer = z.object({
   rejected_day: count,
 });
 
-/** Returns the servers, oldest first, as in `servers list`. `search` matches parts of id, name, hostname or contact. */
+/**
+ * Returns the servers, oldest first, as `servers list` does. `search` matches part of the id, name, hostname or
+ * contact.
+ */
 export const listServers = operation({
   method: 'GET',
   path,
