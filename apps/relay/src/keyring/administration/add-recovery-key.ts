@@ -7,9 +7,9 @@ import type { KeyRing, SigningPublicKey } from '../ring/key-ring.js';
 import { changeAnswer, changeRing, dryRunParameter, type KeyAdmin } from './key-admin.js';
 
 /**
- * Adds the public half (base64) of a recovery key to a ring that has no recovery key. The signed key list contains the
- * key at once; the next release of the app pins it. Refuses with BAD_REQUEST if the ring already has a recovery key,
- * because phones trust that key and would not accept a different one.
+ * Adds the public half (base64) of a recovery key to a ring that has no recovery key. The relay immediately publishes
+ * the key in the signed key list; the next release of the app pins it. Refuses with BAD_REQUEST if the ring already has
+ * a recovery key: phones trust that key and would reject a different one.
  */
 export const addRecoveryKey = operation({
   method: 'POST',

@@ -20,7 +20,7 @@ import { isoText } from './list-keys.js';
 
 const path = '/admin/api/keys';
 const maximumReasonCharacters = 200;
-/** Maximum size of a plain key file. Form encoding may triple each byte. */
+/** Maximum size of a plain key file. Form encoding can triple it. */
 const maximumFileBytes = 1024 * 1024;
 
 /** Creates a new primary key. The old primary key remains accepted. */
@@ -61,11 +61,14 @@ export const retireKey = operation({
   },
 });
 
-/** Revokes a key immediately. Phones learn of it from the key list. A new key replaces a revoked primary key. */
+/**
+ * Revokes a key immediately. Phones learn of the revocation from the key list. A new key replaces a revoked primary
+ * key.
+ */
 export const revokeKey = operation({
   method: 'POST',
   path: `${path}/revoke`,
-  summary: 'Revokes a key whose private half may be stolen; the key list notifies phones.',
+  summary: 'Revokes a key whose private half may have been stolen; the key list notifies phones.',
   actor: operator,
   parameters: z.object({
     key: z.string(),
@@ -108,8 +111,8 @@ export const importPlainKeys = operation({
 });
 
 /**
- * Resets dates that were written while the clock was ahead. The operator confirms `today`, because the clock may still
- * be wrong.
+ * Resets dates that were written while the clock was ahead. The operator enters `today`, because the clock may still be
+ * wrong.
  */
 export const mendRingDates = operation({
   method: 'POST',

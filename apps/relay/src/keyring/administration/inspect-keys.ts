@@ -46,12 +46,12 @@ export const verifyRing = operation({
   }),
   codes: ['BAD_REQUEST'],
   async handle(admin: KeyAdmin) {
-    // The ring is already wiped; the code below reads only public halves.
+    // `look` has already wiped the ring's private halves; the code below reads only public halves.
     const ring = await admin.keeper.look((found) => found);
     const { sodium, clock, keeper } = admin;
     keeper.requireClockOf(ring);
     if (ring.published === undefined)
-      throw new CommandError('No key list was signed yet: start the relay once.');
+      throw new CommandError('No key list has been signed yet: start the relay once.');
     const verdict = verifyKeyList(
       { result: 'success', ...fieldsOf(ring.published) },
       {
@@ -79,7 +79,7 @@ export const verifyRing = operation({
   },
 });
 
-/** Returns the three fields of the published list as they are sent to phones. */
+/** Returns the three fields of the published list that phones receive. */
 function fieldsOf({ keyList, signature, signingPublicKey }: PublishedKeyList): z.infer<typeof keyListFields> {
   return { key_list: keyList, signature, signing_public_key: signingPublicKey };
 }

@@ -12,7 +12,7 @@ import type { TransitionContext } from '../ring/key-ring-transitions.js';
 import { wipeKeyRing } from '../ring/wipe-key-ring.js';
 import type { KeyUses } from '../uses/key-uses.js';
 
-/** Context of the key operations, which run in the running relay, or in the command's process if no relay is running. */
+/** Context of the key operations. They run in the running relay, or in the command's process if no relay is running. */
 export interface KeyAdmin {
   readonly keeper: KeyRingKeeper;
   readonly sodium: Sodium;
@@ -25,7 +25,7 @@ export interface KeyAdmin {
   takeOver(): Promise<void>;
 }
 
-/** An admin operation on the key ring. Answers contain no private keys. */
+/** An admin operation on the key ring. Its response contains no private keys. */
 export type KeyOperation<Parameters extends z.ZodObject, Answer extends z.ZodObject> = Operation<
   KeyAdmin,
   Operator,
@@ -39,7 +39,7 @@ export const dryRunParameter = booleanParameter.default(false);
 /** A parameter that contains a private key. */
 export const secretParameter = z.string().transform((text) => new Secret(text));
 
-/** Answer to every change to the ring. */
+/** Response to every change to the ring. */
 export const changeAnswer = z.object({
   changed: z.boolean(),
   dry_run: z.boolean(),
@@ -65,9 +65,7 @@ export interface RingChange {
   transition(ring: KeyRing): KeyRing;
 }
 
-/**
- * Makes a change, or only describes it for a dry run. The answer lists the `changes`, and says whether they were made.
- */
+/** Changes the ring; a dry run only describes the change. Returns the changes, and whether they were made. */
 export async function changeRing(
   admin: KeyAdmin,
   { actor, action, dryRun, reason = '', mendsDates = false, makesKeys = false, transition }: RingChange,

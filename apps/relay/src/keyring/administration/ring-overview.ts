@@ -37,7 +37,7 @@ export async function readRingOverview(admin: KeyAdmin) {
   });
 }
 
-/** Whether a key may be retired now without refusing phones that still use it, and the reason. */
+/** Returns whether a key can be retired now without refusing phones that still use it, and why. */
 export async function judgeRetirement(
   admin: KeyAdmin,
   key: string,
@@ -56,7 +56,10 @@ export async function judgeRetirement(
   return { safe: false, explanation: `${use}. Its phones are refused until they follow the key list.` };
 }
 
-/** Returns functions that change the ring as the `keys` commands do, with the dashboard as actor. @throws CommandError. */
+/**
+ * Returns functions that change the ring like the `keys` commands. The dashboard is the actor.
+ * @throws CommandError.
+ */
 export function ringChanges(admin: KeyAdmin) {
   const operatorName = dashboardOperator;
   return {
