@@ -7,7 +7,7 @@ import { actorName, withKeyAdmin } from './admin-session.js';
 import { isThere } from './key-files.js';
 import type { ExportFlags } from './ring-flags.js';
 
-/** `keys export-stock`. Never uses the running relay: private keys must not leave through its socket. */
+/** `keys export-stock`. Never asks the running relay: private keys must not leave it through the admin socket. */
 export async function exportStockKeys(terminal: Terminal, flags: ExportFlags): Promise<void> {
   const configuration = readKeyRingEnvironmentAlone(terminal.environment);
   if (await fileExists(flags.to)) throw isThere(flags.to);

@@ -33,8 +33,8 @@ export function addChangingKeys(keys: Command, terminal: Terminal): void {
     );
   withConsent(keys.command('retire'))
     .description('refuse an accepted key from now on, and destroy its private half')
-    .argument('<key>', 'its id or its public key')
-    .option('--force', 'retire it even if phones still use it')
+    .argument('<key>', "the key's id or public key")
+    .option('--force', 'retire the key even if phones still use it')
     .action(async (key: string, flags: RetireFlags) =>
       makeChange(terminal, flags, {
         operation: (await changes()).retireKey,
@@ -44,10 +44,10 @@ export function addChangingKeys(keys: Command, terminal: Terminal): void {
     );
   withConsent(keys.command('revoke'))
     .description(
-      'refuse a key at once, because its private half may be stolen, and notify phones by the key list',
+      'refuse a key immediately, because its private half may be stolen, and notify phones through the key list',
     )
-    .argument('<key>', 'its id or its public key')
-    .option('--compromised', 'confirms that the key may be stolen')
+    .argument('<key>', "the key's id or public key")
+    .option('--compromised', 'confirm that the key may be stolen')
     .action(async (key: string, flags: RevokeFlags) => {
       if (!flags.compromised) {
         throw new CommandError(

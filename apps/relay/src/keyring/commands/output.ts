@@ -27,7 +27,7 @@ export function withConsent(command: Command): Command {
 
 export interface AskedChange<Parameters extends z.ZodObject> {
   readonly operation: KeyOperation<Parameters, typeof changeAnswer>;
-  /** The operation's parameters except `dry_run`, as text. */
+  /** The operation's parameters except `dry_run`, as strings. */
   readonly form?: Readonly<Record<string, string>>;
   /** Confirmation prompt; `undefined` for a change that destroys nothing. */
   readonly question?: string;

@@ -25,13 +25,13 @@ export function addBringingKeys(keys: Command, terminal: Terminal): void {
   withNewRing(keys.command('import'))
     .description('import the keys of a plain file (see keys.example) or of a stock relay')
     .argument('<file>', 'the file')
-    .option('--primary <public-key>', 'which of the keys clients should use')
+    .option('--primary <public-key>', 'the imported key that clients should use')
     .action(async (file: string, flags: ImportFlags) => (await bring()).importFile(terminal, file, flags));
   withDryRun(keys.command('add-recovery-key'))
     .description(
-      'add a recovery key to a ring without one: the key list contains it, and the next release of the app pins it',
+      'add a recovery key to a ring that has none; the key list publishes it, and the next release of the app pins it',
     )
-    .argument('<new-file>', 'file for its private half, to be moved off this machine')
+    .argument('<new-file>', "file for the recovery key's private half; move it off this machine")
     .action(async (file: string, flags: ChangeFlags) =>
       (await import('./add-recovery-key.js')).giveRecoveryKey(terminal, file, flags),
     );
@@ -40,7 +40,7 @@ export function addBringingKeys(keys: Command, terminal: Terminal): void {
 function withNewRing(command: Command): Command {
   return withDryRun(command).option(
     '--yes-lose-devices',
-    'create a new ring even if the database contains devices, whose tokens it cannot open',
+    'create a new ring even if the database contains devices, whose tokens the new ring cannot open',
   );
 }
 
@@ -48,17 +48,19 @@ function withNewRing(command: Command): Command {
 export function addReplacingSecrets(keys: Command, terminal: Terminal): void {
   const replace = () => import('./replace-secrets.js');
   withConsent(keys.command('rotate-signing-key'))
-    .description('replace the key that signs the key list; the old one endorses the new one')
+    .description('replace the key that signs the key list; the old key endorses the new key')
     .option(
       '--recovery-key <file>',
-      'the old key was stolen: this key endorses the new one, and the old one is revoked',
+      'if the old key was stolen: endorse the new key with this recovery key, and revoke the old key',
     )
     .action(async (flags: SigningFlags) => (await replace()).rotateKeyOfList(terminal, flags));
   withDryRun(keys.command('rotate-token-key'))
-    .description('re-encrypt push tokens in the database with a new key; the relay does so row by row')
+    .description('create a new token key; the relay re-encrypts the push tokens in the database row by row')
     .action(async (flags: ChangeFlags) => (await replace()).rotateKeyOfTokens(terminal, flags));
   withConsent(keys.command('rewrap'))
-    .description('encrypt the ring for the first identity or passphrase of its file, or of another file')
+    .description(
+      'encrypt the ring for the first identity or passphrase in its current file or in another file',
+    )
     .option('--to-identity-file <file>', 'an age identity file, created if it is missing')
     .option('--to-passphrase-file <file>', 'a file with a passphrase')
     .action(async (flags: RewrapFlags) => (await replace()).rewrap(terminal, flags));
@@ -75,7 +77,7 @@ export function addMovingRing(keys: Command, terminal: Terminal): void {
     .action(async (flags: MoveFlags) => (await import('./move-ring.js')).moveRing(terminal, flags));
   withConsent(keys.command('remove-unreadable'))
     .description(
-      'remove the devices whose stored tokens the ring cannot open; their servers learn of it at the next notification',
+      'remove the devices whose stored tokens the ring cannot open; each server learns this at its next notification',
     )
     .action(async (flags: AskedChangeFlags) =>
       (await import('./remove-unreadable.js')).removeUnreadable(terminal, flags),

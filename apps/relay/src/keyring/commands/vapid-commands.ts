@@ -8,7 +8,7 @@ const operations = () => import('../administration/vapid-operations.js');
 /** Adds `apps vapid` and `apps remove-vapid`. */
 export function addVapidCommands(apps: Command, terminal: Terminal): void {
   withListing(apps.command('vapid'), { searched: 'app or key' })
-    .description('print the public VAPID key of each Web Push app, which browsers subscribe with')
+    .description('print the public VAPID key of each Web Push app; browsers need it to subscribe')
     .action(async (text: string | undefined, flags: ListFlags) => {
       const { runKeyOperation } = await import('./admin-session.js');
       const { matchingRows } = await import('@waxwing/storage');
@@ -28,7 +28,7 @@ export function addVapidCommands(apps: Command, terminal: Terminal): void {
     });
   withConsent(apps.command('remove-vapid'))
     .description('destroy the VAPID key of a Web Push app; remove the app from the apps file first')
-    .argument('<app>', 'its name in the apps file')
+    .argument('<app>', "the app's name in the apps file")
     .action(async (app: string, flags: AskedChangeFlags) =>
       makeChange(terminal, flags, {
         operation: (await operations()).removeVapidKey,
