@@ -9,8 +9,8 @@ import { keyRingRow } from './storage/key-ring-row.js';
 import type { KeyRingDatabase } from './storage/key-ring-tables.js';
 
 /**
- * Opens the stored key ring as the relay does at startup, without changing it. Resolves to a note if the ring is in the
- * database and `database` is `undefined`, otherwise to `undefined`.
+ * Opens the stored key ring as the relay does at startup, but does not change it. Resolves to `undefined`. If the ring
+ * is in the database but `database` is `undefined`, resolves to a note instead.
  * @throws ConfigurationError, or ClockDoubtError if the clock is far from the times in the ring.
  */
 export async function checkStoredRing(
@@ -27,7 +27,7 @@ export async function checkStoredRing(
   return undefined;
 }
 
-/** Checks that changes to the key ring can be recorded. */
+/** Start check `audit-log`: changes to the key ring can be recorded. */
 export function auditLogStartCheck({ auditLog }: Pick<KeyRingConfiguration, 'auditLog'>): StartCheck {
   return {
     name: 'audit-log',

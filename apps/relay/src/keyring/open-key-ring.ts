@@ -27,7 +27,7 @@ export interface OpenKeyRingOptions {
   readonly scryptWorkFactor?: number;
 }
 
-/** An open ring; `close` stops following changes. */
+/** A key ring that follows changes to the stored ring until `close`. */
 export interface OpenKeyRing {
   readonly keyRing: LiveKeyRing;
   /** Context of the admin operations. */
@@ -67,8 +67,8 @@ export async function openKeyRing(
   let wallAtZero: number | undefined;
   const witnessed = () => (wallAtZero === undefined ? undefined : wallAtZero + monotonic());
   const keeper = createKeyRingKeeper(configuration, { ...options, clock, witnessed });
-  // Signed again, because the ring may be from a backup: phones refuse a list with a lower sequence than they have
-  // already seen.
+  // The ring may be from a backup, so its list is signed again: phones reject a list whose sequence is lower than that
+  // of a list they have already seen.
   const started = await keeper.change(withListToRenew, { actor: 'schedule', action: 'start' });
   // Set only after the change above, which checked the clock against the ring.
   wallAtZero = clock() - monotonic();
@@ -114,7 +114,7 @@ export function createKeyAdmin(
       try {
         await database.write((transaction) => recordAct(transaction, act));
       } catch (err) {
-        // Only logged, because the change is already stored, and recorded in the ring's own audit log.
+        // Does not reject: the change is already stored, and the ring's own audit log records it.
         log?.warn({ err }, 'a change of the key ring is missing from the audit log of the dashboard');
       }
     },

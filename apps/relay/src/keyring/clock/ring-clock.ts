@@ -4,13 +4,13 @@ import { dayMilliseconds, type RotationPolicy } from '../ring/rotation-policy.js
 
 /**
  * Checks the clock against the times in the ring. If they are far apart, the clock is wrong now or was wrong earlier.
- * The ring then refuses changes: a change could destroy keys too early, or sign lists that phones refuse until their
- * own clocks reach that time.
+ * The relay then refuses to change the ring. A change could destroy keys too early, or sign lists that phones reject
+ * until their own clocks reach that time.
  */
 
 /**
- * Maximum lag of the clock behind the ring. Phones accept a list whose sequence is up to a day ahead of its date. The
- * date is in whole seconds, and each list increments the sequence by one.
+ * Maximum lag of the clock behind the ring. Phones accept a list whose sequence is up to a day ahead of its date. One
+ * minute less than a day, because the date is in whole seconds and each list increments the sequence by one.
  */
 const allowedLagMilliseconds = dayMilliseconds - 60_000;
 
@@ -26,13 +26,15 @@ export const followedAheadMilliseconds = 7 * dayMilliseconds;
  */
 const mendedLeadMilliseconds = followedAheadMilliseconds + 60_000 - allowedLagMilliseconds;
 
-/** Longest plausible time without a change to the ring. A running relay signs the list every two weeks. */
+/** Longest plausible time without a change to the ring. By default, a running relay signs the list every 15 days. */
 const longestRestMilliseconds = 90 * dayMilliseconds;
 
-/** Delay before rows are written with a new token key: long enough for every relay that shares the ring to load the key. */
+/**
+ * Delay before rows are written with a new token key: long enough for every relay that shares the ring to load the key.
+ */
 export const tokenKeyNoticeMilliseconds = 120_000;
 
-/** The clock and the ring contradict each other. The message says what to do. */
+/** Error for a clock that contradicts the times in the ring. Its message says how to fix either. */
 export class ClockDoubtError extends ConfigurationError {}
 
 export interface ClockReading {
@@ -50,7 +52,7 @@ export function isConfirmed({ now, confirmedDay }: ClockReading): boolean {
   return now >= confirmedDay - dayMilliseconds && now < confirmedDay + 2 * dayMilliseconds;
 }
 
-/** Parses a day such as `2026-11-22`. Returns its first instant in UTC, or `undefined` for any other text. */
+/** Parses a day such as `2026-11-22`. Returns its first instant in UTC, or `undefined` for any other string. */
 export function parseDay(text: string): number | undefined {
   const day = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(day) ? undefined : day;
@@ -120,11 +122,11 @@ function mendKey(
 
 function mendPublished(published: PublishedKeyList, now: number): PublishedKeyList {
   const mayBeFollowed = published.sequence <= now + followedAheadMilliseconds;
-  // `issuedAt: 0` makes the list stale, so that it is signed again with the next sequence.
+  // `issuedAt: 0` makes the list stale, so the relay signs it again with the next sequence.
   return { ...published, sequence: mayBeFollowed ? published.sequence : now - 1, issuedAt: 0 };
 }
 
-/** Returns when the ring last changed, in Unix milliseconds, by the clock of the process that changed it. */
+/** Returns the time of the ring's last change (Unix milliseconds, by the clock of the process that made the change). */
 function latestInstant({ bouncerKeys, signingKeys, tokenKeys, published }: KeyRing): number {
   return Math.max(
     published?.issuedAt ?? 0,

@@ -10,7 +10,7 @@ export interface KeyListContext {
 
 /**
  * `GET /remotes/push/e2ee/keys`: the signed key list, without authentication. All relays that share a ring serve the
- * same bytes until the next list is signed. `If-None-Match` with the current ETag gets 304 without a body.
+ * same bytes until the next list is signed. Responds with 304 and no body if `If-None-Match` has the current ETag.
  */
 export const getKeyList = operation({
   method: 'GET',

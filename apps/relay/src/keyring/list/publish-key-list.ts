@@ -59,7 +59,7 @@ export function renewalDue(issuedAt: number, policy: RotationPolicy): number {
   return issuedAt + policy.listValidMilliseconds / 2;
 }
 
-// A list dated in the future was issued with a wrong clock. Phones refuse it, so it does not count as fresh.
+// A list dated in the future was signed with a wrong clock. Phones reject it, so it does not count as fresh.
 function isFresh(issuedAt: number, policy: RotationPolicy, now: number): boolean {
   return issuedAt <= now && now < renewalDue(issuedAt, policy);
 }
@@ -128,7 +128,7 @@ export function recoverSigningKey(
 type Endorser = Pick<Sodium, 'signDetached' | 'verifyDetached'>;
 
 /**
- * Signs and verifies an endorsement. Without the check, a damaged key could create an endorsement that phones refuse.
+ * Signs and verifies an endorsement. Without the check, a damaged key could produce an endorsement that phones reject.
  */
 function endorse(
   next: SigningKey,

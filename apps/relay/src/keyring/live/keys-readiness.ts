@@ -2,14 +2,14 @@ import type { ReadinessWarning } from '@waxwing/service/http';
 import type { LiveKeyRing } from './live-key-ring.js';
 
 /**
- * Checks the keys. Resolves to a sentence if the keys are unusable, to a warning for a lesser problem, or to
- * `undefined`.
+ * A check of the keys. Resolves to a sentence if the keys are unusable, to a warning for a less severe problem, and
+ * otherwise to `undefined`.
  */
 export type KeysCheck = () => Promise<string | ReadinessWarning | undefined>;
 
 /**
- * Readiness check `keys` of a relay: the ring in use is the stored ring, it opens registrations, and all `checks` pass.
- * Runs every check and returns one sentence per failed check. The result is a warning if all failures are warnings.
+ * Creates the readiness check `keys`: the ring in use is the stored ring and opens registrations, and all `checks`
+ * pass. The result joins one sentence per failed check. It is a warning if all failures are warnings.
  */
 export function keysReadiness(
   keyRing: Pick<LiveKeyRing, 'storedProblem' | 'openingProblem'>,

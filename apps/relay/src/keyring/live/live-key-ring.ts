@@ -104,7 +104,7 @@ export class LiveKeyRing {
     return deleteOldKeyUses(transaction.db, this.#options.steadyClock.now() - kept);
   }
 
-  /** Destroys token keys that are older than `keyId`. Call it after all rows were re-encrypted. */
+  /** Destroys token keys that are older than `keyId`. Call it only after all rows have been re-encrypted. */
   async concludeTokenMove(keyId: string): Promise<void> {
     const change = { actor: 'schedule', action: 'conclude the move of tokens' };
     this.#adopt(await this.#options.keeper.change((ring) => concludeTokenMove(ring, keyId), change));
@@ -204,7 +204,7 @@ export class LiveKeyRing {
     wipeKeyRing(await this.#open(stored), sodium);
   }
 
-  // Trying a passphrase takes a second of CPU time, so a ring that failed to decrypt is not retried at every refresh.
+  // A passphrase takes a second of CPU time, so not every refresh retries a ring that failed to decrypt.
   async #open(stored: string): Promise<KeyRing> {
     const now = this.#options.monotonic();
     const tried = this.#unopened;
@@ -231,7 +231,7 @@ export class LiveKeyRing {
     const lastSequence = this.publishedKeyList().sequence;
     this.#adopt(next);
     if ((next.ring.published?.sequence ?? 0) >= lastSequence) return;
-    // Phones have seen a newer list and would refuse this one.
+    // Phones have seen a newer list and would reject the restored list.
     log.warn('an older key ring was restored: its key list is signed again');
     const change = { actor: 'schedule', action: 'sign after a restore' };
     this.#adopt(await keeper.change(withListToRenew, change));

@@ -3,7 +3,7 @@ import { formatMoveMark, parseMoveMark } from '../storage/key-ring-location.js';
 import type { KeyRingStore } from '../storage/key-ring-store.js';
 import type { KeyRingKeeper } from './key-ring-keeper.js';
 
-/** A location that a ring is moved from or to. */
+/** Source or target of a move. */
 interface RingLocation {
   readonly store: KeyRingStore;
   /** The location as a value of RELAY_KEY_RING. */
@@ -14,7 +14,7 @@ export interface MoveKeyRingOptions {
   /** Keeper of the ring at the source. */
   readonly keeper: KeyRingKeeper;
   readonly from: RingLocation;
-  /** Store for a copy of the removed ring. */
+  /** Store that keeps a copy of the moved ring. */
   readonly copy: KeyRingStore;
   readonly to: RingLocation;
   /** Name for the audit log. */

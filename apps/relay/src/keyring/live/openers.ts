@@ -5,7 +5,7 @@ import { type KeyRing, type OpeningKey, openingKeys } from '../ring/key-ring.js'
 /** A key pair that opens registrations, and its expiry. The private half belongs to the ring and is wiped with it. */
 export interface Opener {
   readonly pair: KeyPair;
-  /** Unix milliseconds, exclusive; infinity for the primary. */
+  /** Unix milliseconds, exclusive; infinity for the primary key. */
   readonly until: number;
 }
 
