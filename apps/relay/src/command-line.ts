@@ -36,7 +36,7 @@ function commandGroups(terminal: Terminal): readonly CommandGroup[] {
     },
     {
       name: 'apps',
-      description: 'check the credentials of apps, and show apps that are held back',
+      description: 'check the credentials of apps, and show apps whose deliveries are paused',
       add: async (apps) => {
         (await import('./deliveries/breakers/app-commands.js')).addAppCommands(apps, terminal);
         (await import('./deliveries/apps/check-command.js')).addAppCheckCommand(apps, terminal);

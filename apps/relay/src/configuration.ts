@@ -28,7 +28,7 @@ import {
 } from './servers/joining/joining-configuration.js';
 
 const prefix = 'RELAY_';
-// Far more than one server has in flight, and far below the total limit for all servers.
+// Far more requests than one server normally has in flight, and far below the limit for all servers together.
 const maximumRequestsPerServer = 1000;
 
 export interface RelayConfiguration extends ListenConfiguration {
@@ -43,7 +43,7 @@ export interface RelayConfiguration extends ListenConfiguration {
   readonly dashboard: DashboardConfiguration;
   /** PEM file of additional certificate authorities to trust for all outgoing connections. */
   readonly caFile: string | undefined;
-  /** Whether devices may register and be notified without encryption. */
+  /** Whether devices may register and receive notifications without encryption. */
   readonly takesPlaintextDevices: boolean;
 }
 

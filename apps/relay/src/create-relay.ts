@@ -46,7 +46,7 @@ import { ReportedCounts } from './servers/stock/reported-counts.js';
 import { watchBusiestServers } from './servers/watch-busiest-servers.js';
 import type { RelayDatabase } from './tables.js';
 
-/** Dependencies with production defaults, which tests replace. */
+/** Dependencies that tests replace. Each has a production default. */
 export interface RelayOverrides {
   /** Default: standard output at the configured level. */
   readonly log?: Log;
@@ -277,8 +277,8 @@ function createApp(
 }
 
 /**
- * Graceful shutdown of listeners and jobs in parallel, so that a slow request does not use up the jobs' deadline. Jobs
- * that are unfinished at their deadline return to the queue.
+ * Shuts down listeners and jobs gracefully, in parallel: a slow request must not use up the jobs' deadline. Jobs that
+ * miss their deadline return to the queue.
  */
 async function stop({ deliveries, database }: RelayContext, doors: readonly RunningService[]): Promise<void> {
   const patience = setTimeout(() => deliveries.waitNoLonger(), requestsDeadlineMilliseconds);
