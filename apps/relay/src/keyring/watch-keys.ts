@@ -2,8 +2,8 @@ import type { Metrics } from '@waxwing/service/metrics';
 import type { LiveKeyRing } from './live/live-key-ring.js';
 
 /**
- * Sets the key metrics at each scrape. Operators can use them to alert before a key list expires, or when a rotation
- * fails.
+ * Sets the key metrics at each scrape. With these metrics, operators can set up alerts for a key list that expires soon
+ * or a rotation that fails.
  */
 export function watchKeys(
   metrics: Metrics,

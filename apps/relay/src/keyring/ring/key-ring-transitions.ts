@@ -27,7 +27,7 @@ export interface ImportedKey {
   readonly publicKey: BouncerPublicKey;
   readonly privateKey: Secret<Uint8Array>;
   readonly createdAt: number | undefined;
-  /** `undefined`: the policy decides. */
+  /** Unix milliseconds; `undefined` if the policy decides. */
   readonly acceptedUntil: number | undefined;
 }
 
@@ -68,7 +68,8 @@ export function retire(ring: KeyRing, name: string, now: number): KeyRing {
 }
 
 /**
- * Revokes a possibly stolen key: refuses it at once and lists it as revoked. A new key replaces a revoked primary key.
+ * Revokes a key that may have been stolen: refuses it immediately and lists it as revoked. A new key replaces a revoked
+ * primary key.
  */
 export function revoke(ring: KeyRing, name: string, context: TransitionContext): KeyRing {
   const key = namedKey(ring, name);
@@ -122,7 +123,9 @@ export function promote(
   return { ...ring, bouncerKeys };
 }
 
-/** Destroys token keys that are older than key `id`. Call it after every token was re-encrypted with key `id`. */
+/**
+ * Destroys token keys that are older than key `id`. Call it only after all tokens have been re-encrypted with key `id`.
+ */
 export function concludeTokenMove(ring: KeyRing, id: string): KeyRing {
   const index = ring.tokenKeys.findIndex((key) => key.id === id);
   return index > 0 ? { ...ring, tokenKeys: ring.tokenKeys.slice(index) } : ring;

@@ -28,7 +28,7 @@ export interface PrimaryKey extends BouncerKeyFacts {
 export interface AcceptedKey extends BouncerKeyFacts {
   readonly state: 'accepted';
   readonly privateKey: Secret<Uint8Array>;
-  /** When it stopped being the primary, or was imported. Unix milliseconds. */
+  /** Time when the key stopped being primary or was imported, in Unix milliseconds. */
   readonly acceptedSince: number;
   readonly acceptedUntil: number;
 }
@@ -68,7 +68,7 @@ export interface TokenKey {
   readonly id: string;
   readonly encryptionKey: Secret<Uint8Array>;
   readonly lookupKey: Secret<Uint8Array>;
-  /** Unix milliseconds. New rows use this key from this time on. All relays load the key before then. */
+  /** Time from which new rows use this key, in Unix milliseconds. All relays load the key before then. */
   readonly currentFrom: number;
 }
 

@@ -7,7 +7,7 @@ import { checkKeyPair } from './check-key-ring.js';
 import type { BouncerPublicKey } from './key-ring.js';
 import type { ImportedKey } from './key-ring-transitions.js';
 
-/** The keys of an unencrypted file. `primary` is the public key of the primary key, if the file names a primary key. */
+/** Keys from an unencrypted file. `primary` is the public key of the primary key, if the file names one. */
 export interface PlainKeys {
   readonly keys: readonly ImportedKey[];
   readonly primary: string | undefined;

@@ -1,8 +1,8 @@
-/** When keys are rotated and retired. All durations in milliseconds. */
+/** Schedule for rotating and retiring keys. All durations are in milliseconds. */
 export interface RotationPolicy {
   /** Age at which the primary key is replaced. */
   readonly rotateAfterMilliseconds: number;
-  /** How long a replaced key still opens registrations. */
+  /** Time for which a replaced key still opens registrations. */
   readonly acceptForMilliseconds: number;
   /** A key that has opened no registration for this long counts as unused and may be retired early. */
   readonly unusedForMilliseconds: number;
@@ -12,7 +12,7 @@ export interface RotationPolicy {
 
 export const dayMilliseconds = 86_400_000;
 
-/** Defaults that allow for phones that are offline for a year, and for users who rarely update their apps. */
+/** Default policy. It tolerates phones that are offline for a year, and users who rarely update their apps. */
 export const defaultRotationPolicy: RotationPolicy = {
   rotateAfterMilliseconds: 90 * dayMilliseconds,
   acceptForMilliseconds: 400 * dayMilliseconds,

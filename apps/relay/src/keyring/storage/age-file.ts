@@ -5,7 +5,7 @@ import { Decrypter, Encrypter, type Identity, type Recipient } from 'age-encrypt
 /**
  * Encrypts and decrypts age files (https://age-encryption.org/v1) without leaving copies of the plaintext in memory:
  * the caller has the only copy and can wipe it. The age library's streams leave copies that cannot be wiped. The
- * library therefore handles only the header, and this file encrypts the payload ("Payload": STREAM with
+ * library therefore handles only the header, and this module encrypts the payload ("Payload": STREAM with
  * ChaCha20-Poly1305 over chunks of 64 KiB).
  */
 

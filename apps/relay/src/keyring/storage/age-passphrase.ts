@@ -13,7 +13,7 @@ const zeroNonce = Buffer.alloc(12);
 
 /** age's default: about one second of work and 256 MiB per guess. */
 export const defaultScryptWorkFactor = 18;
-/** Files with a higher work factor are refused: they could keep the process busy for minutes. */
+/** Maximum work factor for decryption. A file with a higher one could keep the process busy for minutes. */
 const maximumScryptWorkFactor = 20;
 
 export function passphraseRecipient(passphrase: string, workFactor: number): Recipient {

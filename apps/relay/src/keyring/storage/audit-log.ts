@@ -11,7 +11,7 @@ import {
 interface AuditEntry {
   /** Unix milliseconds. */
   readonly at: number;
-  /** The OS user name of the person at the terminal, or `schedule`. */
+  /** OS user name of the person at the terminal, `dashboard`, or `schedule`. */
   readonly actor: string;
   readonly action: string;
   /** `begun` is written before the change, and `done` after it. `begun` without `done` means an interrupted change. */
@@ -31,8 +31,7 @@ export function auditFile(path: string): AuditLog {
       makePrivateFolder(dirname(path));
       const file = await open(path, 'a+', 0o600);
       try {
-        // A process that died while writing leaves an incomplete line. The line break separates this entry from that
-        // line.
+        // A process that died while writing leaves an incomplete last line. Do not append to that line.
         const start = (await endsInLine(file)) ? '' : '\n';
         await file.appendFile(`${start}${JSON.stringify({ at: new Date(at).toISOString(), ...entry })}\n`);
         await file.sync();

@@ -8,7 +8,7 @@ import {
 } from '../ring/rotation-policy.js';
 import type { UnlockFile } from './key-ring-cipher.js';
 
-/** Where the key ring is stored: in a file, or in the relay's database if relays run on several machines. */
+/** Location of the key ring: a file, or the relay's database if relays run on several machines. */
 export type KeyRingLocation =
   | { readonly kind: 'file'; readonly path: string }
   | { readonly kind: 'database' };
@@ -17,7 +17,9 @@ export interface KeyRingConfiguration {
   readonly location: KeyRingLocation;
   readonly unlock: UnlockFile;
   readonly policy: RotationPolicy;
-  /** The current day according to the operator: its first instant in UTC. Needed only if no relay has run for months. */
+  /**
+   * The current day according to the operator: its first instant in UTC. Needed only if no relay has run for months.
+   */
   readonly confirmedDay?: number | undefined;
   /** Path of the audit log. */
   readonly auditLog: string;

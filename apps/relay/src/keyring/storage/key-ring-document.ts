@@ -163,7 +163,7 @@ function decodeDocument(text: string, conceal: Conceal): KeyRing {
   const parsed = parseWithMessages(document, parseJsonObject(text));
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
-    throw new Error(`${issue?.path.join('.') || 'the document'}: ${issue?.message ?? 'wrong form'}`);
+    throw new Error(`${issue?.path.join('.') || 'the document'}: ${issue?.message ?? 'wrong format'}`);
   }
   const { published, ...shape } = parsed.data;
   return {

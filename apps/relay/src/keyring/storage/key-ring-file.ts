@@ -51,8 +51,7 @@ function fileIdentities(path: string): string[] {
 
 const leftoverEnd = /^\.[0-9a-f]{12}\.new$/;
 
-// A change replaces the file. A second link would keep the old file and its private keys, which have since been
-// destroyed.
+// A change replaces the file. A second hard link would keep the old file, with private keys that the change destroyed.
 function refuseOtherNames(path: string, file: Stats): void {
   if (file.isDirectory()) {
     throw new ConfigurationError([`The key ring ${path} is a folder: set RELAY_KEY_RING to a file in it.`]);
@@ -69,8 +68,8 @@ function refuseOtherNames(path: string, file: Stats): void {
   }
 }
 
-// A process that died while writing leaves its new file behind: an encrypted ring that may contain keys that have been
-// retired since.
+// A process that dies while writing leaves its temporary file behind: an encrypted ring, possibly with keys that have
+// since been retired.
 async function removeLeftovers(path: string): Promise<void> {
   const isLeftover = (name: string) =>
     name.startsWith(`${basename(path)}.`) && leftoverEnd.test(name.slice(basename(path).length));

@@ -29,7 +29,7 @@ export function formatMoveMark(setting: string): string {
   return `moved to ${setting}\n`;
 }
 
-/** Parses a move marker. Returns the setting of the new location, or `undefined` for any other text. */
+/** Parses a move marker. Returns the setting of the new location, or `undefined` for any other string. */
 export function parseMoveMark(stored: string): string | undefined {
   return /^moved to (.+)\n$/.exec(stored)?.[1];
 }

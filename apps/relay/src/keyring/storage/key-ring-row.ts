@@ -3,7 +3,7 @@ import type { KeyRingDatabase } from './key-ring-tables.js';
 
 const defaultName = 'relay';
 
-/** Key ring store in one row of the relay's database, for relays on several machines. Encrypted like the file. */
+/** Key ring store in one row of the relay's database, for relays on several machines. Encrypted as in a file. */
 export function keyRingRow(database: KeyRingDatabase, name = defaultName): KeyRingStore {
   return {
     location: name === defaultName ? "the relay's database" : `the relay's database (key ring "${name}")`,

@@ -64,8 +64,8 @@ export class KeyRingTokenVault {
   }
 
   /**
-   * Returns the current key, for re-encrypting the rows of older keys. Returns `undefined` if the ring has only one token
-   * key.
+   * Returns the current key, which replaces older keys in stored rows. Returns `undefined` if the ring has only one
+   * token key.
    */
   keyToMoveTo(): { id: string; prefix: string; isSettled: boolean } | undefined {
     if (this.#ring().tokenKeys.length === 1) return undefined;

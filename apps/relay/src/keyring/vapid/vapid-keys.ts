@@ -33,7 +33,7 @@ export class VapidKeys {
   }
 
   /**
-   * Creates a key pair for each of these apps that has none, in one change to the ring.
+   * Creates a key pair for each app in `names` that has none, in one change to the ring.
    * @returns the apps that got a key pair.
    */
   async ensure(names: readonly string[], now: number): Promise<readonly string[]> {
