@@ -39,9 +39,9 @@ const realmStatus = z.object({ can_push: z.boolean(), expected_end_timestamp: z.
 
 /**
  * `POST /api/v1/remotes/push/notify` (docs/protocol.md#unsealed-tokens): delivers an unencrypted notification to all
- * devices of a user. The answer lists the request's tokens that the relay does not store, so that the server deletes
- * them. While `RELAY_PLAINTEXT_DEVICES` is off, the answer lists all tokens. It is not an error, because an error would
- * prevent the server from sending the sealed notification.
+ * devices of a user. The response lists the request's tokens that the relay does not store, so that the server deletes
+ * them. While `RELAY_PLAINTEXT_DEVICES` is off, the response lists all tokens. The relay does not return an error,
+ * because an error would prevent the server from sending the sealed notification.
  */
 export const notifyPlaintext = operation({
   method: 'POST',
@@ -96,8 +96,9 @@ export const notifyPlaintext = operation({
 /**
  * `POST /api/v1/remotes/push/test_notification`: sends a test notification to one device.
  *
- * Errors, checked in this order: UNAUTHORIZED; RATE_LIMIT_HIT with HTTP 503; BAD_REQUEST for invalid and unknown parameters;
- * REMOTE_REALM_SERVER_MISMATCH_ERROR; INVALID_REMOTE_PUSH_DEVICE_TOKEN if the device is not stored or the setting is off.
+ * Errors, checked in this order: UNAUTHORIZED; RATE_LIMIT_HIT with HTTP 503; BAD_REQUEST for invalid and unknown
+ * parameters; REMOTE_REALM_SERVER_MISMATCH_ERROR; INVALID_REMOTE_PUSH_DEVICE_TOKEN if the device is not stored or the
+ * setting is off.
  */
 export const testPlaintext = operation({
   method: 'POST',
@@ -172,7 +173,7 @@ async function deliver(
   );
 }
 
-/** Returns a token in its stored form; `undefined` for a token that cannot be registered. */
+/** Returns a token in its stored format; `undefined` for a token that cannot be registered. */
 function readKnown(fields: {
   readonly token: string;
   readonly token_kind: number;

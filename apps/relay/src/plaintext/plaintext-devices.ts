@@ -15,7 +15,7 @@ export interface PlaintextDevicesOptions {
   readonly isOn: boolean;
 }
 
-/** A device that can be notified. */
+/** A device that can receive plaintext notifications. */
 export interface PlaintextDevice {
   readonly id: RelayDeviceId;
   readonly realmId: RealmId;
@@ -34,12 +34,13 @@ interface NewDevice {
   readonly now: number;
 }
 
-/** Maximum number of devices to notify per user. The most recent devices take precedence. */
+/** Maximum number of devices per user to which the relay delivers. The most recent devices take precedence. */
 const maximumDevicesPerUser = 100;
 
 /**
- * Stores devices that registered without encryption. They are rows of `relay_devices`: their tokens are encrypted at
- * rest, expire, and are deleted with their server. While the setting is off, devices can be removed but not notified.
+ * Stores devices that registered without encryption. Each device is a row of `relay_devices`: its token is encrypted at
+ * rest and can expire, and the row is deleted with its server. While the setting is off, devices can be removed but
+ * receive no notifications.
  */
 export class PlaintextDevices {
   readonly isOn: boolean;
@@ -57,7 +58,7 @@ export class PlaintextDevices {
     }
   }
 
-  /** Upserts a device. Deletes other rows of the same token and user, such as those under another of the user's names. */
+  /** Upserts a device. Deletes other rows of the same token and user, such as rows under another name of the user. */
   async register({ realm: { realmId }, user, token, iosAppId, now }: NewDevice): Promise<void> {
     const [lookup, ...olderLookups] = this.#vault.lookups(token.token);
     const key = { realm_id: realmId, push_account_id: user.name, token_lookup: lookup };

@@ -46,14 +46,14 @@ const reservedKey = /^(?:from|message_type|google\..*|gcm\.notification\..*)$/;
 
 /**
  * Converts a payload to FCM's `data`, whose values must be strings. Omits keys that FCM reserves, because FCM would
- * refuse the message.
+ * reject the message.
  */
 function fcmData(payload: JsonObject): JsonObject {
   const entries = Object.entries(payload).filter(([name]) => !reservedKey.test(name));
   return Object.fromEntries(entries.map(([name, value]) => [name, toText(value)]));
 }
 
-/** Converts a value to text as a stock relay does, with True, False and None. Apps expect this format. */
+/** Converts a value to a string as a stock relay does, with True, False and None. Apps expect this format. */
 function toText(value: JsonValue): string {
   if (value === null) return 'None';
   if (typeof value === 'boolean') return value ? 'True' : 'False';

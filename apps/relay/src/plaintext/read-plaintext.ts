@@ -36,7 +36,7 @@ export function readPlaintextUser(fields: {
   return { name, names };
 }
 
-/** Longer values are truncated in error messages. */
+/** Length to which error messages truncate a quoted value. */
 const maximumQuotedCharacters = 100;
 
 const kindOfNumber: Readonly<Record<number, TokenKind>> = { 1: 'apns', 2: 'fcm' };
