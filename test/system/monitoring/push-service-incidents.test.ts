@@ -44,7 +44,7 @@ it('the relay’s dashboard and one to five log lines explain push services that
   await undergo(relay, {
     check: 'push services',
     alert: 'WaxwingPushServicesHeldBack',
-    cause: /Most push services of Web Push have stopped answering/,
+    cause: /Most Web Push services have stopped answering/,
     async begin() {
       const { body } = await relay.notify(requests);
       expect(body.results.map(({ status }: { status: string }) => status)).toEqual(hosts.map(() => 'sent'));

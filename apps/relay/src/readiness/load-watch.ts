@@ -6,7 +6,7 @@ import type { PushServiceCounts } from '../deliveries/vendors/vendor-sender.js';
 import type { ServerQuotas } from '../servers/server-quotas.js';
 import type { RecentDeliveries } from './recent-deliveries.js';
 
-/** Names of the problems, in the order in which the dashboard shows them. */
+/** Names of load problems, in the order that the dashboard shows. */
 export const loadProblems = [
   'quotas',
   'refusals',
@@ -36,7 +36,7 @@ export interface LoadWatchOptions {
   pushServices(): PushServiceCounts;
   /** Number of refused requests since the process started, by reason. */
   refusals(): Promise<ReadonlyMap<string, number>>;
-  /** Unix milliseconds. May reject while the database is unavailable. */
+  /** Due time of the oldest due job, in Unix milliseconds. May reject while the database is unavailable. */
   oldestDueAt(): Promise<number | undefined>;
   /** Size of SQLite's write-ahead log in bytes. */
   logBytes(): number | undefined;
@@ -169,7 +169,7 @@ export class LoadWatch {
 
 const heldBack: LoadProblem = {
   name: 'push services',
-  cause: 'Most push services of Web Push have stopped answering, and their notifications are held back.',
+  cause: 'Most Web Push services have stopped answering, and their notifications are paused.',
   remedy: 'Check the outgoing connections of this machine: its network, name servers and proxy.',
 };
 
