@@ -23,8 +23,8 @@ export interface RegistrationWriterOptions {
 const builtModule = new URL('./registration-thread.js', import.meta.url);
 
 /**
- * Opens the writer of registrations. With SQLite, large batches use a worker thread. PostgreSQL already runs in
- * separate processes.
+ * Opens the writer of registrations. With SQLite, the first large batch starts a worker thread. With PostgreSQL, no
+ * thread is needed, because the database runs in separate processes.
  */
 export function openRegistrationWriter(
   { database, databaseUrl, log, random, threadModule }: RegistrationWriterOptions,
@@ -39,7 +39,9 @@ export function openRegistrationWriter(
   return writer;
 }
 
-/** Starts the worker thread that writes registrations into the database at `url`. The thread answers on `answers`. */
+/**
+ * Starts the worker thread that writes registrations to the database at `url`. The thread sends results to `answers`.
+ */
 export function startRegistrationThread(
   url: Secret<string>,
   answers: MessagePort,

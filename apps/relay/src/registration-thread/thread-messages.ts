@@ -16,7 +16,7 @@ export interface WriteOrder {
   readonly now: number;
 }
 
-/** Write orders, which the thread stores in one commit if possible, or the request to end. */
+/** A message to the thread: write orders, which it stores in one commit if possible, or the request to end. */
 export type ThreadOrder = readonly WriteOrder[] | 'end';
 
 /**

@@ -158,7 +158,7 @@ export class ThreadedWriter implements RegistrationWriter {
     if (!wasOver)
       this.#complain(
         error,
-        'registrations are written on the event loop, because no thread could be started',
+        'registrations are written on the event loop, because the worker thread ended or could not be started',
       );
   }
 

@@ -219,7 +219,7 @@ describe('the thread that writes registrations', () => {
     expect(await writer.write(crowd(600), now)).toHaveLength(16);
     expect(threads).toHaveLength(1);
     expect(said()).toEqual([
-      'registrations are written on the event loop, because no thread could be started',
+      'registrations are written on the event loop, because the worker thread ended or could not be started',
     ]);
   });
 
