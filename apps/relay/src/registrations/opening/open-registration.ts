@@ -19,7 +19,7 @@ const maximumSealedBytes = (maximumEncryptedPushRegistrationCharacters / 4) * 3;
 
 /**
  * Decodes an `encrypted_push_registration`. Ignores ASCII whitespace; the rest must be canonical base64. Returns
- * `undefined` for any other text, or if the result is too long.
+ * `undefined` for any other string, or if the result is too long.
  */
 export function decodeSealedRegistration(text: string): Uint8Array | undefined {
   const sealed = decodeCiphertextBase64(text);
@@ -40,7 +40,8 @@ export function openRegistration(
  * Requires that a registration was decrypted and is fresh at `now` (Unix milliseconds), and returns it. The age is
  * compared in whole seconds. An age of exactly the liveness timeout is still fresh
  * (docs/protocol.md#sealed-registration).
- * @throws ProtocolError BAD_REQUEST without a reason if it was not decrypted; REQUEST_EXPIRED if it is too old.
+ * @throws ProtocolError BAD_REQUEST without a reason if the registration was not decrypted; REQUEST_EXPIRED if it is
+ * too old.
  */
 export function requireFreshRegistration(
   registration: PushRegistration | undefined,
@@ -92,10 +93,11 @@ export function isOfToken(
 }
 
 /**
- * Whether a registration is valid for this realm and account. Its audience, if present, must be the realm, and its push
- * account id, if present, the account. Its timestamp and sequence may be ahead of `now` by at most the liveness timeout.
- * The sequence is the millisecond of sealing: a much larger value would block every later registration of the phone.
- * Registrations of stock clients omit audience and push account id, and are valid for any realm and account.
+ * Whether a registration is valid for the realm and account of its presentation. The audience, if present, must equal
+ * the realm, and the push account id, if present, must equal the account. Timestamp and sequence may be ahead of `now`
+ * by at most the liveness timeout. The sequence is the millisecond of sealing: a much larger value would block every
+ * later registration from the phone. Registrations from stock clients omit audience and push account id, and are valid
+ * for any realm and account.
  */
 export function isBoundTo(
   { audience, pushAccountId, timestamp, sequence = 0 }: BoundFields,
@@ -108,14 +110,14 @@ export function isBoundTo(
   return timestamp <= latest && unixSeconds(sequence) <= latest;
 }
 
-/** Replay record of a sealed registration, kept for as long as it could be presented again. */
+/** Replay record of a sealed registration, kept for as long as the registration could be presented again. */
 export interface SealedRegistrationMark {
   /**
    * SHA-256 of the sealed bytes, in base64. Only one realm may present these bytes, and only for a limited number of
    * accounts.
    */
   readonly hash: string;
-  /** Unix milliseconds. From then on the registration is too old for every realm, so the record may be deleted. */
+  /** When the registration becomes too old for every realm, so the record may be deleted. Unix milliseconds. */
   readonly forgetAt: number;
 }
 

@@ -19,7 +19,9 @@ import {
 } from './open-registration.js';
 import type { RegistrationKeys } from './registration-keys.js';
 
-/** A registration that an authenticated server sent for one of its realms, and the key it claims to be sealed to. */
+/**
+ * A registration that an authenticated server sent for one of its realms, and the key that it is said to be sealed to.
+ */
 export interface SealedRegistration {
   readonly realmId: RealmId;
   /** Lowercase. */
@@ -32,7 +34,7 @@ export interface SealedRegistration {
   readonly others: readonly Addressee[];
 }
 
-/** Result of a registration that was stored. */
+/** Result for a registration that was stored. */
 export interface KeptRegistration {
   readonly deviceId: RelayDeviceId;
   /** The addressees among `others` whose device has the same token. */
@@ -50,7 +52,7 @@ export type RegistrationOutcome = RelayDeviceId | RegistrationRefusal;
 
 /** Durable store of registrations. */
 export interface RegistrationStore {
-  /** Whether a save would start at once without blocking the event loop. */
+  /** Whether a save would start immediately, without blocking the event loop. */
   readonly isIdle: boolean;
   /**
    * Stores all valid registrations in one commit. Once they are durable, resolves to one outcome per registration, in
@@ -67,7 +69,7 @@ export interface RegistrationBatchesOptions {
   readonly store: RegistrationStore;
   readonly sameToken: Pick<SameTokenDevices, 'find'>;
   readonly revocations: Pick<Revocations, 'withdraw'>;
-  /** For the dashboard. Default: not counted. */
+  /** Counter for the dashboard. Default: none. */
   readonly minuteCounts?: { noteRegistered(count: number): void };
   /** Monotonic clock in milliseconds, with fractions. Default: `performance.now`. */
   readonly monotonic?: Clock;
@@ -82,13 +84,13 @@ interface PendingRegistration {
 // Keeps each event-loop tick below about 30 ms, even with the WebAssembly backend.
 const maximumRegistrationsPerBatch = 256;
 /**
- * A tick that took this long was cut off while requests were still queued, because HTTP requests get 10 ms of each
- * tick.
+ * Duration from which a tick counts as cut off, with requests still queued: the scheduler gives HTTP requests 10 ms of
+ * each tick.
  */
 const cutOffMilliseconds = 8;
 /**
- * Maximum number of ticks that a batch spans. More ticks per batch mean fewer commits, each of which blocks the event loop
- * for as long as the disk takes.
+ * Maximum number of ticks that a batch spans. More ticks per batch mean fewer commits, each of which blocks the event
+ * loop for as long as the disk takes.
  */
 const maximumTicksPerBatch = 4;
 /** Minimum size of a batch that is committed early because the commit does not block the event loop. */
@@ -210,7 +212,7 @@ export class RegistrationBatches {
     if (keyPair === undefined) throw new ProtocolError('INVALID_BOUNCER_PUBLIC_KEY');
     const sealed = decodeSealedRegistration(encryptedPushRegistration);
     const opened = openRegistration(sodium, sealed, keyPair);
-    // Checked before the age, as in stock relays, so that a registration for another token is reported as invalid.
+    // Checked before the age, as in stock relays: an old registration for another token is invalid, not expired.
     if (opened !== undefined && !isOfToken(opened, addressee)) throw invalidRegistration();
     const target = requireFreshRegistration(opened, now);
     const { realmUuid } = registration;

@@ -11,8 +11,8 @@ export interface RegistrationKeys {
    */
   find(bouncerPublicKey: string): KeyPair | undefined;
   /**
-   * Reloads the ring at once, for a key that {@link find} did not find: another relay of the ring may have just created
-   * the key, and a phone may already use it. Single-flight: concurrent calls share one read.
+   * Reloads the ring immediately. Call it if {@link find} does not find a key: another relay that shares the ring may
+   * have just created the key, and a phone may already use it. Single-flight: concurrent calls share one read.
    */
   takeOver(): Promise<void>;
 }

@@ -20,7 +20,7 @@ interface ForwardedRegistration {
   readonly token_ids_of_user?: readonly TokenId[] | undefined;
 }
 
-/** The realm that a registration is for. */
+/** Realm of a registration. */
 interface RegistrationScope {
   readonly realmId: RealmId;
   /** Lowercase. */
@@ -28,8 +28,8 @@ interface RegistrationScope {
 }
 
 /**
- * Registers a device and formats the relay's answer. In the newer generation the answer has no `device_id`, because the
- * token names the device.
+ * Registers a device and formats the relay's response. In the newer generation the response has no `device_id`, because
+ * the token identifies the device.
  * @throws the errors of `RegistrationBatches.register`.
  */
 export async function registerForwarded(

@@ -20,10 +20,10 @@ interface Context {
 
 /**
  * Registers a device from a sealed registration that a server forwards. The registration is durable before the relay
- * answers (docs/protocol.md#remotespushe2eeregister). In the older generation, the answer has a `device_id`, which is
- * the same for the same realm, push account and token. In the newer generation, realm and `token_id` identify the
- * device. A repeat revives an expired device. In both generations the answer lists which other `accounts_of_user` and
- * `token_ids_of_user` have the same token, so that the server can drop older registrations of the same phone.
+ * responds (docs/protocol.md#remotespushe2eeregister). In the older generation, the response has a `device_id`, which
+ * is the same for the same realm, push account and token. In the newer generation, realm and `token_id` identify the
+ * device. A repeat revives an expired device. In both generations, the response lists the other `accounts_of_user` and
+ * `token_ids_of_user` that have the same token, so that the server can drop older registrations of the same phone.
  *
  * Errors, checked in this order: UNAUTHORIZED; RATE_LIMIT_HIT with HTTP 503; REQUEST_VARIABLE_MISSING and BAD_REQUEST
  * for missing or invalid parameters; MISSING_REMOTE_REALM, REMOTE_REALM_SERVER_MISMATCH_ERROR;

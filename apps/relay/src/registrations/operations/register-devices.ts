@@ -27,9 +27,9 @@ interface Context {
 }
 
 /**
- * Batch version of `registerDevice`: up to a hundred sealed registrations of one realm, of either generation. Answers
- * each item as `registerDevice` would. A refused or failed item does not affect other items. All stored items are
- * durable before the relay answers. Idempotent: the whole request may be retried. An extension
+ * Batch version of `registerDevice`: up to a hundred sealed registrations for one realm, of either generation. Each
+ * item gets the result that `registerDevice` would return. A refused or failed item does not affect other items. All
+ * stored items are durable before the relay responds. Idempotent: the whole request may be retried. An extension
  * (docs/protocol.md#remotespushe2eeregister_many).
  *
  * Errors for the whole request, checked in this order: UNAUTHORIZED; RATE_LIMIT_HIT with HTTP 503 if the server's quota

@@ -31,7 +31,7 @@ interface Context {
 }
 
 /**
- * Deletes devices of one realm and their tokens, because their users signed out or registered again. With
+ * Deletes devices of one realm and their tokens, after their users signed out or registered again. With
  * `push_account_ids`, deletes only devices that belong to these accounts: after a restore, an id may belong to another
  * account. `token_ids` names devices of the newer generation. Users of one phone share such a device, so the server
  * names it only when none of them uses the device anymore. `ended_keys` names keys of users who no longer use a shared

@@ -26,9 +26,9 @@ export const revocationsPerMinuteAndAddress = 60;
 
 /**
  * Deletes a phone's registrations according to a sealed revocation. A phone sends it without credentials, or a server
- * forwards it with the server's credentials. The answer and the work are the same whether or not matching registrations
- * exist. Afterwards the relay treats the devices as unknown. Idempotent and safe to replay: a revocation does not end
- * registrations that are dated later. An extension (docs/protocol.md#sealed-revocation).
+ * forwards it with the server's credentials. The response and the work are the same whether or not matching
+ * registrations exist. Afterward, the relay treats the devices as unknown. Idempotent and safe to replay: a revocation
+ * does not end registrations that are dated later. An extension (docs/protocol.md#sealed-revocation).
  *
  * Errors, checked in this order: UNAUTHORIZED for wrong credentials; RATE_LIMIT_HIT with HTTP 503 if the quota of the
  * server or address is used up; REQUEST_VARIABLE_MISSING; INVALID_BOUNCER_PUBLIC_KEY; BAD_REQUEST for a revocation that

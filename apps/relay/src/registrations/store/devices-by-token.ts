@@ -21,7 +21,7 @@ const wantedColumns = { realm_id: 'integer', addressee: 'text', push_key_id: 'in
 /** A device with one of the requested keys. */
 interface KeyedDeviceRow extends DeviceRow {
   readonly push_key_id: number;
-  /** When the key ended, in Unix milliseconds; `null` if it has not. */
+  /** When the key ended, in Unix milliseconds; `null` if it has not ended. */
   readonly key_ended_at: number | null;
 }
 
@@ -53,7 +53,7 @@ function devicesOf(db: Kysely<RelayTables>) {
 /** Devices found by realm and token. Also records which of the requested keys have ended. */
 export class FoundTokenDevices extends FoundRelayDevices {
   readonly #ids = new Map<string, RelayDeviceId>();
-  /** When keys ended, in Unix milliseconds. Mostly empty. */
+  /** When keys ended, in Unix milliseconds. Usually empty. */
   readonly #endedKeys = new Map<string, number>();
 
   constructor(rows: readonly KeyedDeviceRow[], vault: TokenVault) {
@@ -83,7 +83,7 @@ export class FoundTokenDevices extends FoundRelayDevices {
 }
 
 /**
- * Looks up devices by realm and token, and the times when the requested keys ended. Needs one query for any number of
+ * Looks up devices by realm and token, and the times when the requested keys ended. Runs one query for any number of
  * tokens.
  */
 export async function findDevicesByToken(

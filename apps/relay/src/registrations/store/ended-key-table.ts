@@ -9,7 +9,9 @@ export interface EndedKeyTable {
   realm_id: RealmId;
   push_account_id: TokenAddressee;
   push_key_id: PushKeyId;
-  /** Unix milliseconds. Notifications that arrive well after it are accepted: the phone may have reused the key. */
+  /**
+   * Unix milliseconds. Notifications that arrive over a minute later are accepted: the phone may have reused the key.
+   */
   ended_at: number;
 }
 

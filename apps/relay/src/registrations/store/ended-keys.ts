@@ -6,7 +6,7 @@ import { addresseeOfToken, type TokenAddressee } from './addressee.js';
 
 /** Tolerance for notifications that were on their way to the relay when the server ended the key. */
 const onTheWayMilliseconds = 60_000;
-/** Retention of ended keys. No notification lives longer than this, even if an operator requeues it. */
+/** Retention of ended keys. No notification lives longer, even if an operator requeues it. */
 const keptMilliseconds = maximumTimeToLiveSeconds * 1000;
 
 /** Ends keys of a realm at `now` (Unix milliseconds). Idempotent. */
@@ -37,7 +37,7 @@ export async function endKeys(
     .execute();
 }
 
-/** The address of a notification and when it arrived. `pushKeyId` is missing in the older generation. */
+/** Address and arrival time of a notification. `pushKeyId` is missing in the older generation. */
 export interface KeyedNotification {
   readonly realmId: RealmId;
   readonly addressee: string;

@@ -4,7 +4,7 @@ import type { TokenVault } from './token-vault.js';
 const maximumTokens = 10_000;
 
 /**
- * Adds an LRU cache of 10,000 decrypted tokens to a vault: active phones get many notifications, and decrypting a token
+ * Adds an LRU cache of 10,000 decrypted tokens to a vault. Active phones get many notifications, and decrypting a token
  * costs as much as looking up its row.
  */
 export function rememberOpenedTokens(vault: TokenVault): TokenVault {
@@ -16,7 +16,7 @@ export function rememberOpenedTokens(vault: TokenVault): TokenVault {
     seal: (token, binding) => vault.seal(token, binding),
     open(sealed, binding) {
       const known = opened.get(sealed);
-      // A cached token is valid only with the binding that it was opened with.
+      // A cached token is valid only for the binding with which the vault opened it.
       if (known?.binding === binding) return known.token;
       const token = vault.open(sealed, binding);
       if (typeof token !== 'string') return token;

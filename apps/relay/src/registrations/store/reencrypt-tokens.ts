@@ -9,7 +9,7 @@ interface CurrentTokenKey {
   readonly id: string;
   /** Prefix of every token sealed with this key. */
   readonly prefix: string;
-  /** Whether all relays have used this key long enough that none is still writing a row with an older key. */
+  /** Whether all relays have used this key for so long that no relay still writes rows with an older key. */
   readonly isSettled: boolean;
 }
 
@@ -19,7 +19,7 @@ interface ReplaceableTokenKeys {
     /** Returns the current key, or `undefined` if the ring has only one key and no row needs re-encryption. */
     keyToMoveTo(): CurrentTokenKey | undefined;
   };
-  /** Destroys keys that are older than `keyId`. No row needs them anymore. */
+  /** Destroys keys that are older than `keyId`. Called when no row needs them anymore. */
   concludeTokenMove(keyId: string): Promise<void>;
 }
 
@@ -67,8 +67,8 @@ export async function reencryptTokens(options: ReencryptTokensOptions): Promise<
 }
 
 /**
- * Returns the last id of the next page. Reading all rows at once would block other work, although most rows need no
- * change.
+ * Returns the last id of the next page. Reading all rows in one query would block other work, although most rows need
+ * no change.
  */
 async function lastOfPage(db: Kysely<RelayTables>, after: RelayDeviceId): Promise<RelayDeviceId | undefined> {
   const { last } = await db

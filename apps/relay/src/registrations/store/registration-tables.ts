@@ -25,7 +25,7 @@ export interface RegistrationTables {
     expired_at: number | null;
   };
   /**
-   * Replay records: the realm that first presented a sealed registration, and for which accounts. Kept until the
+   * Replay records: which realm first presented a sealed registration, and for which addressees. Kept until the
    * registration expires.
    */
   presented_registrations: {
@@ -34,7 +34,7 @@ export interface RegistrationTables {
     /** SHA-256 of the sealed bytes, in base64. */
     hash: string;
     realm_id: RealmId;
-    /** Account ids in decimal, each between two commas. */
+    /** Addressees, each between two commas. */
     push_account_ids: string;
   };
   /**
@@ -43,7 +43,7 @@ export interface RegistrationTables {
    */
   registration_sequences: {
     realm_id: RealmId;
-    /** Decimal text. */
+    /** A push account; on PostgreSQL also a token, with sequence 0. */
     push_account_id: Addressee;
     sequence: number;
     /** When the account last presented a registration. */
@@ -55,7 +55,7 @@ export interface RegistrationTables {
     name: string;
     /** Registrations that are dated later stay valid. */
     revoked_at: number;
-    /** From then on, all revoked registrations are too old to be accepted. */
+    /** Time from which all revoked registrations are too old to be accepted. */
     forget_at: number;
   };
   ended_keys: EndedKeyTable;

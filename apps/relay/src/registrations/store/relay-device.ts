@@ -9,7 +9,7 @@ import { bindingOfToken, type TokenVault, type UnreadableToken } from './token-v
 export const beforeAllDevices = 0 as RelayDeviceId;
 
 /**
- * Identifies a device. The id alone is not enough: after a restore, the same id may belong to another account, and
+ * Identity of a device. The id alone is not enough: after a restore, the same id may belong to another account, and
  * notifications would reach that account's phone.
  */
 export interface RelayDeviceName {

@@ -5,7 +5,7 @@ import type { RelayDatabase, RelayTables } from '../../tables.js';
 import type { Addressee } from './addressee.js';
 import type { TokenVault } from './token-vault.js';
 
-/** A phone's revocation of a token's registrations: those for the given addressees that are dated up to `revokedAt`. */
+/** A phone's revocation of the registrations of a token: all for `addressees` that are dated up to `revokedAt`. */
 export interface Revocation {
   /** Lowercase. */
   readonly realmUuid: string;
@@ -43,8 +43,8 @@ const revocationsOf = fixedQuery<
 );
 
 /**
- * Deletes the devices that phones revoke, and stores the revocations. Keeps a revocation until the revoked registrations
- * have expired, so that no server can replay them.
+ * Deletes the devices that phones revoke, and stores the revocations. Keeps a revocation until the revoked
+ * registrations have expired, so that no server can replay them.
  */
 export class Revocations {
   readonly #options: RevocationsOptions;
@@ -58,8 +58,8 @@ export class Revocations {
    * Idempotent. `now` is in Unix milliseconds.
    */
   async revoke(sealed: Revocation, now: number): Promise<void> {
-    // A phone's clock may be ahead by as much as for registrations. A time beyond the database's range would break
-    // every query that reads it, including queries for other phones.
+    // As for registrations, a phone's clock may be ahead by at most the liveness timeout. A time beyond the database's
+    // range would break every query that reads it, including queries for other phones.
     const revokedAt = Math.max(0, Math.min(sealed.revokedAt, now + livenessMilliseconds));
     const revocation = { ...sealed, revokedAt };
     const { realmUuid, addressees, token } = revocation;
@@ -73,8 +73,9 @@ export class Revocations {
   }
 
   /**
-   * Deletes the devices of revoked registrations. Returns for each registration, in order, whether it is revoked. Call it
-   * after the registrations are committed: otherwise a registration and a concurrent revocation could miss each other.
+   * Deletes the devices of revoked registrations. Returns for each registration, in order, whether it is revoked. Call
+   * this method only after the commit of the registrations: otherwise a registration and a concurrent revocation could
+   * miss each other.
    */
   async withdraw(registrations: readonly DatedRegistration[]): Promise<readonly boolean[]> {
     const named = registrations.map((each) => this.#namesOf(each));
@@ -107,8 +108,8 @@ export class Revocations {
   }
 
   /**
-   * Returns the names under which a revocation may be stored, the current name first. While token keys are being rotated,
-   * a stored revocation may have one of the other names.
+   * Returns the names under which a revocation may be stored, the current name first. While token keys are being
+   * rotated, a stored revocation may have one of the other names.
    */
   #namesOf({
     realmUuid,

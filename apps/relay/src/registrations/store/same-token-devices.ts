@@ -18,7 +18,9 @@ export interface SameTokenDevicesOptions {
   readonly tokenVault: Pick<TokenVault, 'lookups'>;
 }
 
-/** Limits a statement to a few milliseconds, since SQLite blocks the event loop. A batch can need 60,000 comparisons. */
+/**
+ * Keeps a statement to a few milliseconds, because SQLite blocks the event loop. A batch can need 60,000 comparisons.
+ */
 const comparisonsPerStatement = 2000;
 
 const columns = {
@@ -40,8 +42,8 @@ export class SameTokenDevices {
   }
 
   /**
-   * Returns for each registration, in order, the addressees that have the same token. Call it after the registrations
-   * are committed, so that at least one of two concurrent registrations finds the other.
+   * Returns for each registration, in order, the addressees that have the same token. Call it after the commit of the
+   * registrations, so that at least one of two concurrent registrations finds the other.
    */
   async find(registrations: readonly ComparedRegistration[]): Promise<readonly Addressee[][]> {
     const found = registrations.map(() => new Set<Addressee>());
@@ -67,8 +69,8 @@ export class SameTokenDevices {
   }
 
   /**
-   * Returns the lookups of a token in every letter case. APNs tokens are case-insensitive, but a row's lookup is
-   * computed from the token exactly as the phone sent it.
+   * Returns the lookups of a token; for APNs, also of its lowercase and uppercase variants. APNs tokens are
+   * case-insensitive, but a row's lookup is computed from the token exactly as the phone sent it.
    */
   #lookups({ tokenKind, token }: PushTarget): readonly string[] {
     const compact = compactApnsToken(token);

@@ -6,8 +6,8 @@ import type { Addressee } from './addressee.js';
  */
 export interface TokenVault {
   /**
-   * Returns the keyed hashes by which a token's rows are found. Deterministic; reveals nothing without the key. New rows
-   * use the first hash. While keys are being rotated, older rows may have one of the other hashes.
+   * Returns the keyed hashes by which a token's rows are found. Deterministic; reveals nothing without the key. New
+   * rows use the first hash. While keys are being rotated, older rows may have one of the other hashes.
    */
   lookups(token: string): readonly [string, ...string[]];
   /** Encrypts a token for one row. The result differs each time. */
@@ -16,7 +16,7 @@ export interface TokenVault {
   open(sealed: string, binding: string): string | UnreadableToken;
 }
 
-/** Why a stored token cannot be read. It may become readable when the right key ring is restored. */
+/** Reason why a stored token cannot be read. The token may become readable when the right key ring is restored. */
 export interface UnreadableToken {
   /**
    * UNKNOWN_TOKEN_KEY: the key ring lacks the token's key. UNREADABLE_TOKEN: the token was modified, or belongs to
@@ -34,7 +34,7 @@ export interface TokenRow {
   readonly token_lookup: string;
 }
 
-/** Returns the text that a device's token is bound to, for {@link TokenVault.seal} and {@link TokenVault.open}. */
+/** Returns the string that a device's token is bound to, for {@link TokenVault.seal} and {@link TokenVault.open}. */
 export function bindingOfToken({ realm_id, push_account_id, token_lookup }: TokenRow): string {
   return `device ${realm_id} ${push_account_id ?? ''} ${token_lookup}`;
 }

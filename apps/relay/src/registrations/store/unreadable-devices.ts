@@ -3,7 +3,7 @@ import type { RelayDatabase } from '../../tables.js';
 import { beforeAllDevices, deviceColumns, hasReadableToken, toRelayDevice } from './relay-device.js';
 import type { TokenVault } from './token-vault.js';
 
-/** A device's row, with the token text that could not be decrypted. */
+/** A device's row, with the encrypted token that could not be decrypted. */
 export interface UnreadableRow {
   readonly id: RelayDeviceId;
   readonly token: string;
@@ -39,7 +39,7 @@ export async function findUnreadableDevices(
   }
 }
 
-/** Deletes these rows, unless their token has changed since the scan. Returns the number of deleted rows. */
+/** Deletes the rows of `devices` whose tokens have not changed since the scan. Returns the number of deleted rows. */
 export async function removeUnreadableDevices(
   database: RelayDatabase,
   devices: readonly UnreadableRow[],

@@ -55,10 +55,10 @@ export class UnreadableTokens {
   }
 
   /**
-   * Returns a sentence about the unreadable tokens, or `undefined` if no token is known to be unreadable. Returns it as
-   * a warning if the ring has all token keys, because damaged tokens affect only their own devices. Reads a few hundred
-   * rows by id, so the cost does not grow with the number of devices. Keeps the last known state while the database is
-   * unavailable.
+   * Returns a sentence about the unreadable tokens, or `undefined` if no token is known to be unreadable. The sentence
+   * is a warning if the ring has all token keys, because damaged tokens affect only their own devices. Reads a few
+   * hundred rows by id, so the cost does not grow with the number of devices. Keeps the last known state while the
+   * database is unavailable.
    */
   async describe(): Promise<string | ReadinessWarning | undefined> {
     try {

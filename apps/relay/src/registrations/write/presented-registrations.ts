@@ -8,7 +8,6 @@ import type { Addressee } from '../store/addressee.js';
 /** The realm and account for which a sealed registration was presented. */
 interface PresentedFor {
   readonly realmId: RealmId;
-  /** Decimal text. */
   readonly pushAccountId: Addressee;
 }
 
@@ -17,11 +16,11 @@ export type PresentedRegistration = SealedRegistrationMark & PresentedFor;
 interface PresentedRow {
   readonly hash: string;
   readonly realm_id: RealmId;
-  /** Account ids, each between two commas. */
+  /** Addressees, each between two commas. */
   readonly push_account_ids: string;
 }
 
-/** More than one, because a phone may have several accounts in a realm, and a client may use one registration for all. */
+/** A phone may have several accounts in a realm, and a client may use one registration for all of them. */
 const maximumAccountsPerRegistration = 10;
 
 const columns = {
@@ -34,9 +33,9 @@ const columns = {
 const forgottenPerTransaction = 1000;
 
 /**
- * Replay protection for sealed registrations. Records which realm first presented a registration, so that a server cannot
- * reuse it in another realm. Also records the push accounts, so that one registration cannot fill the relay with devices.
- * Compiles its statements once per database.
+ * Replay protection for sealed registrations. Records which realm first presented a registration, so that a server
+ * cannot reuse it in another realm. Also records the push accounts, so that one registration cannot fill the relay with
+ * devices. Compiles its statements once per database.
  */
 export class PresentedRegistrations {
   readonly #claim: BulkInsert<PresentedRow>;

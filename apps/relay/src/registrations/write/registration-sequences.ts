@@ -16,8 +16,8 @@ interface AccountSequence {
 }
 
 /**
- * Stored sequences that are further ahead of the clock than this are ignored. The relay accepts sequences up to the
- * liveness timeout ahead. A sequence more than twice that far ahead was stored while the clock was wrong, and would
+ * Maximum lead of a stored sequence over the clock. Sequences further ahead are ignored: the relay accepts a lead of at
+ * most the liveness timeout, so a lead of more than twice as much means that the clock was wrong. Such a sequence would
  * lock out its phone.
  */
 const furthestAheadMilliseconds = 2 * livenessTimeoutSeconds * 1000;
@@ -42,7 +42,7 @@ export class RegistrationSequences {
 
   /**
    * Stores the sequences and returns the current registrations. A registration is current if its account has presented
-   * no higher sequence, in this batch or earlier. A registration without a sequence is current if its account never
+   * no higher sequence, in this batch or earlier. A registration without a sequence is current if its account has never
    * presented a sequence.
    */
   async claim<Registration extends Numbered>(
@@ -74,8 +74,8 @@ export class RegistrationSequences {
 }
 
 /**
- * Deletes the sequences of about `limit` accounts without a current registration since `before` (Unix milliseconds).
- * Returns the number of deleted sequences.
+ * Deletes the sequences of about `limit` accounts that have presented no current registration since `before` (Unix
+ * milliseconds). Returns the number of deleted sequences.
  */
 export async function forgetRegistrationSequences(
   db: Transaction<RelayTables>,

@@ -46,7 +46,7 @@ const columns = {
  */
 export class RegistrationStatement {
   readonly #options: RegistrationStatementOptions;
-  /** For registrations that all name their audience and need no replay record. */
+  /** Statement for registrations that all name their audience and need no replay record. */
   readonly #unclaimed: StatementOfRows<WrittenRow>;
   readonly #claiming: StatementOfRows<WrittenRow>;
 
@@ -59,7 +59,7 @@ export class RegistrationStatement {
   }
 
   /**
-   * Commits all registrations or none, and returns their outcomes in order. Accounts and sealed bytes must not occur
+   * Commits all registrations or none, and returns their outcomes in order. No account and no sealed bytes may occur
    * twice, and `olderLookups` must be empty.
    */
   async run(presented: readonly PresentedNow[]): Promise<readonly RegistrationOutcome[]> {

@@ -14,7 +14,7 @@ export interface RegistrationToWrite {
 
 /** Writes registrations into the relay's database. */
 export interface RegistrationWriter {
-  /** Whether a write would start at once without blocking the event loop. */
+  /** Whether a write would start immediately, without blocking the event loop. */
   readonly isIdle: boolean;
   /**
    * Commits all registrations or none at `now` (Unix milliseconds), and resolves with their outcomes in order.

@@ -67,7 +67,7 @@ export class RelayDeviceUpsert {
   }
 }
 
-// Sort order of the rows in a statement: without a fixed lock order, two transactions on the same devices could deadlock.
+// Without a fixed order of rows in a statement, two transactions on the same devices could deadlock.
 function byAccount([, left]: NumberedRow, [, right]: NumberedRow): number {
   return left.push_account_id < right.push_account_id ? -1 : 1;
 }
