@@ -14,7 +14,7 @@ export interface OpenRelayDatabaseOptions
 
 /**
  * Opens the relay's database and migrates its tables.
- * @throws DatabaseUnusableError with a message that says what to do.
+ * @throws DatabaseUnusableError whose message says how to fix the problem.
  */
 export function openRelayDatabase(options: OpenRelayDatabaseOptions): Promise<RelayDatabase> {
   const { url, clock, ...rest } = options;

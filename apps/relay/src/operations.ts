@@ -58,7 +58,7 @@ export const relayOperations: readonly AnyOperation<RelayContext>[] = [
   ...stockServerOperations,
 ];
 
-/** The operations of the admin socket. No network listener serves them: the dashboard has its own operations. */
+/** Operations of the admin socket. No network listener serves them; the dashboard has its own operations. */
 export const relayAdminOperations: readonly AnyOperation<AdminContext>[] = keyOperations;
 
 /** Metadata of the relay's OpenAPI document. */

@@ -25,10 +25,10 @@ const minuteMilliseconds = 60_000;
 const hourMilliseconds = 60 * minuteMilliseconds;
 const dayMilliseconds = 24 * hourMilliseconds;
 
-/** How long the ids of expired devices are kept. A registration within this time restores the device. */
+/** Retention of expired devices. A registration within this time revives the device under the same id. */
 export const expiredRetentionMilliseconds = 30 * dayMilliseconds;
 
-/** Phones register every 30 days. A device that has not registered for this long is considered unused. */
+/** Time without a registration after which a device counts as unused. Phones register every 30 days. */
 export const renewalDeadlineMilliseconds = 90 * dayMilliseconds;
 
 /**
