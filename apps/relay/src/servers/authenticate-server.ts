@@ -30,7 +30,7 @@ function authenticateServer(
     throw refused('Must validate with valid Zulip server API key');
   }
   const serverId = username.toLowerCase();
-  // "push status" sends this header, because it must not get a cached answer from before a deactivation.
+  // "push status" sends this header, because it must not get a cached result from before a deactivation.
   const isFresh = request.header('cache-control') === 'no-cache';
   const status = servers.statusOf(serverId, password, isFresh);
   if (status instanceof Promise) return status.then((found) => admitServer(request, serverId, found));

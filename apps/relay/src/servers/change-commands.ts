@@ -61,7 +61,7 @@ function addSuspending(servers: Command, terminal: Terminal): void {
       printResult(terminal, { json }, { machines, people });
     });
   withJson(servers.command('resume'))
-    .description('reactivate a server that was suspended or deactivated itself; its key stays the same')
+    .description('reactivate a server that was suspended or that deactivated itself; its key does not change')
     .argument('<server-id>', 'the server', readUuid)
     .action(async (serverId: string, { json }: OutputFlags) => {
       const changed = await withRelayDatabase(terminal, async (database) =>
@@ -78,13 +78,13 @@ function addSuspending(servers: Command, terminal: Terminal): void {
 function addRotating(servers: Command, terminal: Terminal): void {
   withYes(withJson(servers.command('rotate-key')))
     .description(
-      'give a server a new key, which is printed only once; the old one is accepted for ten more minutes',
+      'give a server a new key, which is printed only once; the old key is accepted for ten more minutes',
     )
     .argument('<server-id>', 'the server', readUuid)
-    .option('--now', 'end the old key at once, for example because it was stolen')
+    .option('--now', 'end the old key immediately, for example because it was stolen')
     .action(
       async (serverId: string, { json, yes, now = false }: ConsentFlags & { readonly now?: boolean }) => {
-        const from = now ? 'at once' : 'in ten minutes';
+        const from = now ? 'immediately' : 'in ten minutes';
         const question = `The server ${serverId} is refused ${from}, until it has the new key. Continue?`;
         const rotated = await changeWithConsent(terminal, { serverId, question, yes }, async (database) =>
           (await manage()).rotateServerKey(

@@ -64,7 +64,7 @@ export class DeviceGauge {
     ]);
   }
 
-  /** Number of devices that can be notified, as of the last count; `undefined` until the first count is complete. */
+  /** Number of devices with valid tokens at the last count; `undefined` until the first count is complete. */
   get total(): number | undefined {
     return this.#total;
   }

@@ -30,14 +30,14 @@ export function printCredentials(
 function settingsOf(serverId: string, key: string): string[] {
   return [
     '',
-    'Settings of a Waxwing server, such as in server.env; write only the key into that file, with mode 0600,',
-    'and replace the address with that of this relay:',
+    'Settings for a Waxwing server, such as in server.env. Write only the key into the key file, with mode 0600,',
+    'and replace the URL with the address of this relay:',
     '',
     'SERVER_RELAY_URL=https://relay.example.com',
     `SERVER_RELAY_SERVER_ID=${serverId}`,
     'SERVER_RELAY_SERVER_KEY_FILE=/etc/waxwing/relay-server.key',
     '',
-    'Lines of /etc/zulip/zulip-secrets.conf of a stock server:',
+    'Lines for /etc/zulip/zulip-secrets.conf on a stock server:',
     '',
     `zulip_org_id = ${serverId}`,
     `zulip_org_key = ${key}`,

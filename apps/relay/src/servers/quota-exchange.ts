@@ -15,7 +15,7 @@ export interface QuotaExchangeOptions {
 
 /**
  * Shares quota usage among all processes on a database. Once per interval, each process writes its own usage and reads
- * the total, so that no request waits for the database. Overuse within an interval is deducted afterwards.
+ * the total, so that no request waits for the database. Overuse within an interval is deducted afterward.
  *
  * While the database is unavailable, each process counts separately. A failed write is not retried: it may have been
  * committed, and a retry would count it twice.

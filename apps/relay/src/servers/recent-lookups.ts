@@ -17,13 +17,12 @@ export class RecentLookups<Value> {
     this.#entries = new LRUCache({ max: options.maximumEntries });
   }
 
-  /** Returns the cached value of `key`; `undefined` if the cache has no value for it or the value is too old. */
+  /** Returns the cached value of `key`; `undefined` if there is no value or it is older than the TTL. */
   get(key: string): Value | undefined {
     const entry = this.#entries.peek(key);
     if (entry === undefined) return undefined;
     const age = this.#options.clock() - entry.foundAt;
-    // A negative age means that the clock went backward. Without this check, the entry would live longer by that
-    // amount.
+    // A negative age means that the clock went backward. Without this check, the entry would live longer by as much.
     if (age >= 0 && age < this.#options.lifetimeMilliseconds) return entry.value;
     this.#entries.delete(key);
     return undefined;

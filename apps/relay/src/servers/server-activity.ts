@@ -5,7 +5,7 @@ import type { RelayDatabase } from '../tables.js';
 import { type ActivityCounts, hourOf, ServerActivityStore } from './server-activity-store.js';
 import { type ServerState, stateOf } from './server-state.js';
 
-/** An outcome that is counted for its server. */
+/** Notification outcome that is counted per server. */
 export type CountedOutcome = 'sent' | 'gone' | 'rejected';
 
 export interface ServerActivityOptions {
@@ -66,7 +66,9 @@ export class ServerActivity {
     await this.#writer.stop(deadlineMilliseconds);
   }
 
-  /** Writes the counts since the last call. Never rejects: logs one warning per outage, and drops those counts. */
+  /**
+   * Writes the counts since the last call. Never rejects: if a write fails, drops the counts and warns once per outage.
+   */
   async flush(): Promise<void> {
     await this.#writer.flush();
   }

@@ -27,8 +27,8 @@ export function matchingKey(
 
 /**
  * Returns the stored keys after a rotation. The replaced key stays valid for ten more minutes. A server that did not
- * receive the answer rotates again with the replaced key. Rotating again does not extend the ten minutes, because
- * otherwise a stolen old key could be kept valid forever.
+ * receive the response rotates again with the replaced key. This does not extend the ten minutes: otherwise, a thief
+ * could keep a stolen old key valid forever.
  */
 export function rotateKeys(
   stored: StoredKeys,

@@ -22,7 +22,9 @@ export const unknownAddress = 'unknown';
 const minuteMilliseconds = 60_000;
 /** Cost of reading a request body, regardless of its content. It counts as the first item of the request. */
 export const costOfBody = 1;
-/** Maximum number of servers in memory. The least recently used server is evicted and starts again with a full quota. */
+/**
+ * Maximum number of servers in memory. The least recently used server is evicted and starts again with a full quota.
+ */
 export const maximumServers = 10_000;
 
 /** Per-server rate limit (token bucket): one server must not use up the vendor quota that all servers share. */
@@ -40,8 +42,8 @@ export class ServerQuotas {
   }
 
   /**
-   * Charges `cost` to a server's quota, of which `taken` is already charged. A cost that exceeds the whole quota is
-   * accepted if the quota is full.
+   * Charges `cost` to a server's quota; `taken` is the part of `cost` that is already charged. A cost that exceeds the
+   * whole quota is accepted if the quota is full.
    * @throws ProtocolError RATE_LIMIT_HIT with HTTP 503 and Retry-After: stock servers treat 429 as a final refusal.
    */
   take(serverId: string, cost: number, taken = 0): void {
@@ -91,9 +93,9 @@ export class ServerQuotas {
   }
 
   /**
-   * Lowers each server's remaining quota to the amount that all processes together have left. `used` is the total usage
-   * at `readAt`, without this process's uncollected part. Never raises the remaining quota: reports from other
-   * processes cannot give a server more quota than a single process would.
+   * Lowers each server's remaining quota to what is left after the usage of all processes. `used` is the total usage at
+   * `readAt`, without this process's uncollected part. Never raises the remaining quota: reports from other processes
+   * cannot give a server more quota than a single process would.
    */
   adopt(used: readonly UsedQuota[], readAt: number): void {
     const now = this.#clock();
@@ -106,7 +108,9 @@ export class ServerQuotas {
     }
   }
 
-  /** Returns the `count` servers with the highest quota usage, highest first. A ratio above 1 means an overdrawn quota. */
+  /**
+   * Returns the `count` servers with the highest quota usage, highest first. A ratio above 1 means an overdrawn quota.
+   */
   busiest(count: number): { readonly serverId: string; readonly ratio: number }[] {
     const now = this.#clock();
     const used = [...this.#buckets].map(([serverId, bucket]) => ({

@@ -15,7 +15,7 @@ export interface RelayServerTables {
     created_at: number;
     /** When the server deactivated itself. */
     deactivated_at: number | null;
-    /** When an operator suspended it. */
+    /** When an operator suspended the server. */
     suspended_at: number | null;
     /** Host and port, normalized as in URLs; unique. Null for a server that never registered itself. */
     hostname: string | null;
@@ -44,9 +44,9 @@ export interface RelayServerTables {
     code_hash: string;
     /** The operator's name for the server. */
     name: string;
-    /** The invited host; null for any. */
+    /** The invited host; null for any host. */
     hostname: string | null;
-    /** The invited server; null for any. */
+    /** The invited server; null for any server. */
     server_id: string | null;
     created_at: number;
     expires_at: number;
@@ -59,7 +59,7 @@ export interface RelayServerTables {
     sent: number;
     gone: number;
     rejected: number;
-    /** 0 if it was never seen. */
+    /** 0 if the server was never seen. */
     last_seen_at: number;
   };
   /** Secrets that hosts must publish; see `createChallenge`. */
@@ -100,7 +100,9 @@ export async function createServerQuotas(db: Kysely<unknown>): Promise<void> {
     .execute();
 }
 
-/** Adds the columns and tables for servers that register themselves: their details, their previous key, and invitations. */
+/**
+ * Adds the columns and tables for servers that register themselves: their details, their previous key, and invitations.
+ */
 export async function addServerRegistrations(db: Kysely<unknown>): Promise<void> {
   const texts = ['hostname', 'contact_email', 'previous_key_hash'] as const;
   for (const name of texts) {

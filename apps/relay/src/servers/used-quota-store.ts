@@ -21,7 +21,7 @@ export class UsedQuotaStore {
     this.#add = new BulkInsert(database.db, columns, (rows) => buildStatement(database.db, rows));
   }
 
-  /** Adds usage since `since` to the stored usage, which decays as quotas refill. Each server occurs once in `used`. */
+  /** Adds usage since `since` to the stored usage, which decays as quotas refill. Each server may occur only once. */
   async add(used: readonly UsedQuota[], since: number): Promise<void> {
     if (used.length === 0) return;
     // Sorted, because without a fixed lock order two transactions could deadlock.
@@ -36,7 +36,7 @@ export class UsedQuotaStore {
       .selectFrom('server_quotas')
       .selectAll()
       .where(fullAt, '>', now)
-      // Skips rows dated in the future: the clock has gone backward since, so the refilled amount is unknown.
+      // Skips rows dated in the future: the clock has since gone backward, so the refilled amount is unknown.
       .where('counted_at', '<=', now + clockDifferenceMilliseconds)
       .orderBy(fullAt, 'desc')
       .limit(maximumServers)

@@ -27,7 +27,7 @@ export function systemHostNetwork(authorities: Pick<OutgoingAuthorities, 'truste
 }
 
 export interface HostQuestion {
-  /** Includes the port if it is not 443, as `readHostname` returns it. */
+  /** Result of `readHostname`; includes the port if it is not 443. */
   readonly hostname: string;
   readonly path: string;
   readonly mayBePrivate: boolean;
@@ -116,7 +116,7 @@ const inTls = /^(?:ERR_TLS_|ERR_SSL_|EPROTO$|SELF_SIGNED|DEPTH_ZERO|UNABLE_TO|HO
 const inConnection = /^(?:E[A-Z]+|UND_ERR_(?:CONNECT_TIMEOUT|SOCKET))$/;
 
 /**
- * Converts a failure to a refusal. Names only the kind of failure, so that clients cannot use the answers to scan the
+ * Converts a failure to a refusal. Names only the kind of failure, so that clients cannot use the responses to scan the
  * relay's network.
  */
 function hostTrouble(error: unknown): ProtocolError {

@@ -6,8 +6,8 @@ export const maximumEmailCharacters = 254;
 const email = z.email({ pattern: z.regexes.html5Email }).max(maximumEmailCharacters);
 
 /**
- * Checks the email address of a server's administrator. Refuses `example.com`, a stock server's default. Makes no DNS
- * lookup, because an unauthenticated client would choose the name.
+ * Checks the email address of a server's administrator. Rejects addresses at `example.com`, a stock server's default.
+ * Makes no DNS lookup, because an unauthenticated client would choose the name.
  * @throws ProtocolError BAD_REQUEST
  */
 export function requireContactEmail(text: string): void {

@@ -27,8 +27,8 @@ export async function findServerOfHost(
 }
 
 /**
- * Creates a secret that a host must publish once within ten seconds, to prove that the server runs there. Each request
- * gets its own secret, so that no client can invalidate another client's secret.
+ * Creates a secret that a host must publish within ten seconds, to prove that the server runs on that host. The secret
+ * is valid once. Each request gets its own secret, so that no client can invalidate another client's secret.
  */
 export async function createChallenge(
   database: RelayDatabase,
@@ -51,7 +51,7 @@ export async function createChallenge(
   return secret;
 }
 
-/** A host's proof that a server runs there. */
+/** Proof that a server runs on a host. */
 export interface HostProof {
   readonly serverId: string;
   readonly hostname: string;
@@ -59,8 +59,8 @@ export interface HostProof {
 }
 
 /**
- * Consumes the challenge that belongs to a secret, and gives the server a new key. The previous keys stop working at
- * once, so that a host's new owner does not share the registration with the previous owner.
+ * Consumes the challenge that belongs to a secret, and gives the server a new key. The previous keys stop working
+ * immediately, so that a host's new owner does not share the registration with the previous owner.
  * @throws ProtocolError BAD_REQUEST, without any change, for a secret that is unknown, used, expired, or issued for
  * another host.
  */

@@ -30,10 +30,16 @@ export function addInviting(servers: Command, terminal: Terminal): void {
   withJson(servers.command('invite'))
     .description('let one new server register itself; prints the invitation code, which is shown only once')
     .addOption(
-      new Option('--hostname <host>', 'the invited server, which then needs no code').conflicts('serverId'),
+      new Option('--hostname <host>', 'host of the invited server, which then needs no code').conflicts(
+        'serverId',
+      ),
     )
-    .option('--server-id <uuid>', "the same, by the server's existing id (zulip_org_id)", readUuid)
-    .option('--expires <duration>', 'how long it is valid, such as 12h', readDuration, 7 * unitMilliseconds.d)
+    .option(
+      '--server-id <uuid>',
+      'instead of --hostname: the existing id (zulip_org_id) of the server',
+      readUuid,
+    )
+    .option('--expires <duration>', 'validity of the code, such as 12h', readDuration, 7 * unitMilliseconds.d)
     .option('--name <text>', 'display name of the server', '')
     .action(async ({ hostname: host, serverId, expires, name, json }: InviteFlags) => {
       const hostname = host === undefined ? undefined : await readHostOption(host);

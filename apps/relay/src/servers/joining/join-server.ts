@@ -13,7 +13,7 @@ export interface ServerRegistration {
   /** UUID, lowercase. */
   readonly serverId: string;
   readonly key: Secret<string>;
-  /** Replaces `key`. */
+  /** A new key to replace `key`, if the server rotates its key. */
   readonly newKey: Secret<string> | undefined;
   readonly hostname: string;
   readonly contactEmail: string;
@@ -115,7 +115,7 @@ interface Admission {
   readonly now: number;
 }
 
-/** Checks whether a new server may join. Returns the name that the operator chose for it, or an empty string. */
+/** Checks that a new server may join. Returns the name that the operator chose for the server, or an empty string. */
 async function admit(db: Transaction<RelayTables>, { mode, server, now }: Admission): Promise<string> {
   if (mode === 'closed') {
     throw refused('This relay accepts no new servers automatically: ask its operator to add yours.');

@@ -1,6 +1,6 @@
 import type { EnvironmentReader } from '@waxwing/service/config';
 
-/** Which new servers may register themselves. */
+/** Values of the setting for which new servers may register themselves. */
 const registrationModes = ['invitation', 'open', 'closed'] as const;
 
 /** Settings for joining servers. */

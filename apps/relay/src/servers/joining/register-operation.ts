@@ -25,11 +25,11 @@ const serverKey = z
 /**
  * `POST /api/v1/remotes/server/register` (docs/protocol.md#remotesserverregister): a server joins, changes its hostname
  * or contact address, rotates its key, or returns after it deactivated itself. Idempotent: a server that did not
- * receive the answer can repeat the request.
+ * receive the response can repeat the request.
  *
  * Errors, checked in this order: REQUEST_VARIABLE_MISSING and BAD_REQUEST for missing or invalid parameters;
  * RATE_LIMIT_HIT with HTTP 503; BAD_REQUEST for an invalid hostname, contact or id; INVALID_ZULIP_SERVER for a wrong
- * key; UNAUTHORIZED for a suspended server, and for a deactivated one without `reactivate`;
+ * key; UNAUTHORIZED for a suspended server, and for a deactivated server without `reactivate`;
  * HOSTNAME_ALREADY_IN_USE_BOUNCER_ERROR; BAD_REQUEST without an invitation.
  */
 export const registerServer = operation({

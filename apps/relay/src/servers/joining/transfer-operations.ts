@@ -40,7 +40,7 @@ const codes = ['RATE_LIMIT_HIT', 'BAD_REQUEST', 'UNAUTHORIZED'] as const;
 export const startTransfer = operation({
   method: 'POST',
   path: serverTransferPath,
-  summary: 'Returns a secret with which a host proves that a registered server runs there.',
+  summary: 'Returns a secret that a host publishes to prove that a registered server runs on it.',
   actor: anyone,
   parameters: z.object({ hostname }),
   bodyLimitBytes: joiningBodyLimitBytes,
@@ -62,10 +62,11 @@ export const startTransfer = operation({
 
 /**
  * `POST /api/v1/remotes/server/register/verify_challenge` (docs/protocol.md#remotesserverregistertransfer): fetches the
- * secret from the host, and gives its server a new key.
+ * secret from the host, and gives the server a new key.
  *
- * Errors, checked in this order: those of `startTransfer`; SERVICE_UNAVAILABLE while ten requests to hosts are in flight;
- * BAD_REQUEST for a host that cannot be reached or has no public address, for an invalid answer, and for a wrong secret.
+ * Errors, checked in this order: those of `startTransfer`; SERVICE_UNAVAILABLE while ten requests to hosts are in
+ * flight; BAD_REQUEST for a host that cannot be reached or has no public address, an invalid response, and a wrong
+ * secret.
  */
 export const verifyChallenge = operation({
   method: 'POST',
@@ -95,7 +96,10 @@ export const verifyChallenge = operation({
         const { serverKey } = await transferServer(database, { serverId, hostname: host, secret }, clock());
         servers.forget(serverId);
         head.setActor(serverId);
-        log.info({ serverId, hostname: host }, 'a server was transferred to its host: its former keys ended');
+        log.info(
+          { serverId, hostname: host },
+          'a server was transferred to its host: its previous keys are no longer valid',
+        );
         return { zulip_org_id: serverId, zulip_org_key: serverKey.reveal() };
       },
     });

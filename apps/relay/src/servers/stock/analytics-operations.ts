@@ -18,9 +18,11 @@ interface Context {
   readonly reportedCounts: ReportedCounts;
 }
 
-/** Maximum rows per list that a stock server sends at once. */
+/** Maximum number of rows per list that a stock server sends in one report. */
 const maximumRows = 10_000;
-/** Enough for three full lists, which take about 8 MiB percent-encoded. A refusal would make the server disable push. */
+/**
+ * Room for three full lists, about 8 MiB percent-encoded. If the relay refused a report, the server would disable push.
+ */
 const bodyLimitBytes = 16 * 1024 * 1024;
 
 /**
@@ -51,10 +53,9 @@ export const getAnalyticsStatus = operation({
   },
 });
 
-// Servers report other fields of each realm, which are ignored. Later versions may add more.
+// The relay ignores the other fields that servers report for each realm. Later versions may add more.
 const realm = z.object({ uuid });
-// Declared as strings, which the handler parses in chunks, because schemas would parse megabytes in one event-loop
-// tick.
+// Strings that the handler parses in chunks: a schema would parse megabytes in one event-loop tick.
 const rowsText = z.string().meta({ openApiJson: z.array(z.unknown()).max(maximumRows) });
 const auditLogText = z.string().meta({ openApiJson: z.array(z.unknown()).max(maximumRows).nullable() });
 const realmsText = z.string().meta({ openApiJson: z.array(realm).max(maximumRealmsPerServer).nullable() });
@@ -126,7 +127,10 @@ async function highestIdOf(report: Report, name: Lists): Promise<number> {
   return highest;
 }
 
-/** Returns the UUIDs of the reported realms, lowercase. @throws ProtocolError BAD_REQUEST for a realm without a UUID. */
+/**
+ * Returns the UUIDs of the reported realms, lowercase.
+ * @throws ProtocolError BAD_REQUEST for a realm without a UUID.
+ */
 async function realmsOf(report: Report): Promise<string[]> {
   const uuids: string[] = [];
   await readReportedList(report.parameters.realms ?? 'null', {

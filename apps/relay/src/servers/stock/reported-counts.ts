@@ -8,8 +8,8 @@ export interface ReportedIds {
 const none: ReportedIds = { realmCounts: 0, installationCounts: 0, auditLogRows: 0 };
 
 /**
- * Remembers which rows each stock server has reported, so that it does not send the same megabytes every hour. Kept in
- * memory only: a server sends its rows again after a restart, or to another process.
+ * Remembers which rows each stock server has reported, so that the server does not send the same megabytes every hour.
+ * Keeps them only in memory: after a restart of the relay, or to another process, a server sends its rows again.
  */
 export class ReportedCounts {
   readonly #ids = new Map<string, ReportedIds>();

@@ -1,6 +1,6 @@
 import { type ProtocolError, refused } from '@waxwing/protocol';
 
-/** Maximum number of characters to parse at once, which takes about two milliseconds. A longer row is refused. */
+/** Maximum number of characters to parse in one tick, which takes about two milliseconds. A longer row is refused. */
 export const chunkCharacters = 256 * 1024;
 
 interface ReadListOptions {
@@ -16,8 +16,8 @@ interface ReadListOptions {
 /**
  * Parses a JSON list in chunks, so that megabytes of rows do not block the event loop. `null` counts as an empty list.
  * Numbers are limited to double precision.
- * @throws ProtocolError BAD_REQUEST for a text that is not a JSON list, for too many rows, and for a row that is longer
- * than {@link chunkCharacters}.
+ * @throws ProtocolError BAD_REQUEST for a string that is not a JSON list, for too many rows, and for a row that is
+ * longer than {@link chunkCharacters}.
  */
 export async function readReportedList(text: string, options: ReadListOptions): Promise<void> {
   const { name, maximumRows, nextTick, onRow } = options;
