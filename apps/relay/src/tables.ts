@@ -38,7 +38,7 @@ export interface RelayTables
 export type RelayDatabase = DatabaseWithJobs<RelayTables>;
 export type RelayTransaction = WriteTransaction<RelayTables>;
 
-/** One list for servers and registrations, because existing databases have recorded these migrations under these names. */
+/** A single list for servers and registrations: existing databases have recorded these migrations under these names. */
 const ownMigrations: MigrationSet = {
   unit: 'relay',
   migrations: {
