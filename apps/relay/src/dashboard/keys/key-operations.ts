@@ -49,7 +49,7 @@ export const showKeys = operation({
 export const rotateRing = operation({
   method: 'POST',
   path: `${path}/rotate`,
-  summary: 'Creates a new primary key; the old one is still accepted.',
+  summary: 'Creates a new primary key; the old key is still accepted.',
   actor: writingAdministrator,
   body: 'json',
   parameters: noParameters,

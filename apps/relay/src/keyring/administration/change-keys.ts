@@ -27,7 +27,7 @@ const maximumFileBytes = 1024 * 1024;
 export const rotateKeys = operation({
   method: 'POST',
   path: `${path}/rotate`,
-  summary: 'Creates a new primary key; the old one is still accepted.',
+  summary: 'Creates a new primary key; the old key is still accepted.',
   actor: operator,
   parameters: z.object({ dry_run: dryRunParameter }),
   answer: changeAnswer,

@@ -18,7 +18,7 @@ interface MendFlags extends ChangeFlags {
 /** Adds `rotate`, `retire`, `revoke` and `mend-dates`. */
 export function addChangingKeys(keys: Command, terminal: Terminal): void {
   withDryRun(keys.command('rotate'))
-    .description('create a new primary key; the old one is still accepted')
+    .description('create a new primary key; the old key is still accepted')
     .action(async (flags: ChangeFlags) =>
       makeChange(terminal, flags, { operation: (await changes()).rotateKeys }),
     );
