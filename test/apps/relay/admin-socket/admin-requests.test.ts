@@ -20,7 +20,7 @@ beforeEach(async () => {
 });
 afterEach(() => opened.close());
 
-/** Sends the text. Returns everything that the relay sends until the connection ends. */
+/** Sends `text`. Returns everything that the relay sends until the connection ends. */
 async function exchange(text: string): Promise<string> {
   const socket = connect(path);
   let received = '';
@@ -45,7 +45,7 @@ function rotation(dryRun = false) {
 }
 
 describe('a request to the admin socket', () => {
-  it('is logged by its operation; the operator’s name is in the audit log only', async () => {
+  it('is logged by operation, without the operator’s name', async () => {
     expect(await rotation()).toMatchObject({ changed: true });
     expect(opened.logged()).toContain('"operation":"POST /admin/api/keys/rotate"');
     expect(opened.logged()).not.toContain('Löve');
@@ -53,7 +53,7 @@ describe('a request to the admin socket', () => {
     expect(text).toContain('operation="POST /admin/api/keys/rotate",status="200"');
   });
 
-  it('may be missing: a connection without a request logs no warning', async () => {
+  it('logs no warning when the connection ends before a request', async () => {
     (await connected()).destroy();
     const closed = await connected();
     closed.resume().end();
@@ -71,14 +71,14 @@ describe('a request to the admin socket', () => {
     }
   });
 
-  it('is refused with the reason if it is too large, and the relay serves the next one', async () => {
+  it('is refused with the reason if it is too large', async () => {
     const form = { file: 'x'.repeat(3 * 1024 * 1024) };
     const question = { declared: importPlainKeys, form, operatorName: 'test' };
     await expect(askAdminSocket(path, question)).rejects.toThrow('Request body too large');
     expect(await listThrough(path)).toBeTypeOf('object');
   });
 
-  it('is cut off if it never ends, and the relay serves the next one', async () => {
+  it('is cut off if its body never ends', async () => {
     const head = 'POST /admin/api/keys/rotate HTTP/1.1\r\nhost: localhost\r\nwaxwing-operator: test\r\n';
     const type = 'content-type: application/x-www-form-urlencoded\r\ntransfer-encoding: chunked\r\n\r\n';
     const socket = await connected();
@@ -99,7 +99,7 @@ describe('a request to the admin socket', () => {
     expect(await rotation(true)).toMatchObject({ dry_run: true });
   });
 
-  it('is refused without harm if it is not HTTP', async () => {
+  it('is refused if it is not HTTP, and the relay keeps serving', async () => {
     for (const line of ['rubbish\n', '{"command":"rotate","arguments":{},"actor":"x"}\n']) {
       expect(await exchange(line)).toMatch(/^HTTP\/1\.1 400 /);
     }
@@ -107,7 +107,7 @@ describe('a request to the admin socket', () => {
     expect(await listThrough(path)).toBeTypeOf('object');
   });
 
-  it('gets 404 if it names no operator operation', async () => {
+  it('gets 404 for a path that is not an admin operation, and 405 for a wrong method', async () => {
     const head = 'HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n';
     for (const other of ['/api/v1/remotes/push/e2ee/keys', '/admin/api', '/admin/api/keys/rotate/x']) {
       expect(await exchange(`GET ${other} ${head}`)).toMatch(/^HTTP\/1\.1 404 /);
@@ -115,7 +115,7 @@ describe('a request to the admin socket', () => {
     expect(await exchange(`GET /admin/api/keys/rotate ${head}`)).toMatch(/^HTTP\/1\.1 405 /);
   });
 
-  it('can run concurrently with another: two concurrent rotations both take effect', async () => {
+  it('for a rotation takes effect even if another rotation runs concurrently', async () => {
     const made = await Promise.all([rotation(), rotation()]);
     expect(made).toMatchObject([{ changed: true }, { changed: true }]);
     const { keys } = (await listThrough(path)) as { keys: { state: string }[] };
@@ -133,7 +133,7 @@ describe('a connection to the admin socket', () => {
     expect(opened.logged()).not.toContain('"level":"warn"');
   });
 
-  it('is closed when it is one of a hundred idle ones and a newer one opens, and every request is answered', async () => {
+  it('is closed when it is one of 100 idle connections and a new connection opens', async () => {
     const idle = await Promise.all(Array.from({ length: 100 }, connected));
     const closed = Promise.race(idle.map((socket) => closing(socket.resume())));
     expect(await listThrough(path)).toBeTypeOf('object');
@@ -143,7 +143,7 @@ describe('a connection to the admin socket', () => {
     for (const socket of idle) socket.destroy();
   });
 
-  it('is closed in time if it stays silent, and others are still served', async () => {
+  it('is closed after the head timeout if it sends nothing, while other connections are served', async () => {
     await opened.close();
     opened = await adminSocketAt(path, { headTimeoutMilliseconds: 2000, checkEveryMilliseconds: 20 });
     const silent = await connected();
@@ -155,9 +155,9 @@ describe('a connection to the admin socket', () => {
 
 describe('closing the admin socket', () => {
   it.each([
-    ['says nothing', ''],
-    ['says half a head', 'GET /admin/api/keys HTTP/1.1\r\nhost'],
-    ['has been answered', 'GET /admin/api/nothing HTTP/1.1\r\nhost: localhost\r\n\r\n'],
+    ['sent nothing', ''],
+    ['sent half of a request head', 'GET /admin/api/keys HTTP/1.1\r\nhost'],
+    ['already got a response', 'GET /admin/api/nothing HTTP/1.1\r\nhost: localhost\r\n\r\n'],
   ])('does not wait for a connection that %s', async (_name, text) => {
     const socket = await connected();
     const closed = closing(socket.resume());
@@ -167,7 +167,7 @@ describe('closing the admin socket', () => {
     const startedAt = performance.now();
     await opened.close();
     await closed;
-    // Without the close, the connection would stay open until a timeout of at least ten seconds.
+    // If the relay did not close the connection, it would stay open until a timeout of at least ten seconds.
     expect(performance.now() - startedAt).toBeLessThan(8000);
     opened = await adminSocketAt(path);
   });
@@ -179,8 +179,8 @@ describe('a command that is interrupted', () => {
     'POST /admin/api/keys/rotate HTTP/1.1\r\nhost: localhost\r\nwaxwing-operator: test\r\ncontent-length: 100\r\n\r\ndry';
 
   it.each([
-    ['before its request was whole', half],
-    ['before its answer came', whole],
+    ['before it has sent its whole request', half],
+    ['before it gets its response', whole],
   ])('%s leaves the relay serving, and logs no error', async (_when, text) => {
     for (let round = 0; round < 20; round += 1) {
       const socket = (await connected()).pause();
@@ -196,7 +196,7 @@ describe('a command that is interrupted', () => {
   });
 });
 
-describe('a command with a failing relay', () => {
+describe('a command whose relay fails', () => {
   const wentAway = 'The relay disconnected before it answered';
 
   async function standIn(server: ReturnType<typeof createServer>): Promise<string> {
@@ -206,7 +206,7 @@ describe('a command with a failing relay', () => {
     return other;
   }
 
-  it('reports that the relay disconnected without reading it', async () => {
+  it('reports that the relay disconnected before it read the request', async () => {
     const server = createServer({ pauseOnConnect: true }, (socket) => socket.destroy());
     const other = await standIn(server);
     for (let round = 0; round < 20; round += 1) {
@@ -215,7 +215,7 @@ describe('a command with a failing relay', () => {
     await new Promise((resolve) => server.close(resolve));
   });
 
-  it('does not read an answer of more than a megabyte', async () => {
+  it('stops reading a response of more than a megabyte', async () => {
     let sent = 0;
     const server = createHttpServer((_request, response) => {
       const chunk = Buffer.alloc(64 * 1024, ' ');
@@ -253,7 +253,7 @@ describe('a command with a failing relay', () => {
     [200, '{"result":"success","msg":""}', 'does not know this command: restart it'],
     [200, 'rubbish', wentAway],
     [200, '[]', wentAway],
-  ])('explains the answer %i %s in a sentence', async (status, body, sentence) => {
+  ])('explains the response %i %s in one sentence', async (status, body, sentence) => {
     const server = createHttpServer((_request, response) => response.writeHead(status).end(body));
     const other = await standIn(server);
     await expect(listThrough(other)).rejects.toThrow(sentence);

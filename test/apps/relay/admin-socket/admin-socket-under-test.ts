@@ -21,7 +21,7 @@ export async function keyAdminOnDisk() {
   return { ...disk, admin };
 }
 
-/** Opens the admin socket as a relay does. Returns it with its log and metrics. */
+/** Opens the admin socket as a relay does. Returns the socket with its log and metrics. */
 export async function adminSocketAt(path: string, limits: Partial<HttpLimits> = {}) {
   const { admin, keeper } = await keyAdminOnDisk();
   const { log, text } = createMemoryLog();
@@ -37,7 +37,7 @@ export async function adminSocketAt(path: string, limits: Partial<HttpLimits> = 
   };
 }
 
-/** Sends the request that `keys list` sends. Resolves to `undefined` if no relay listens. */
+/** Sends the same request as `keys list`. Resolves to `undefined` if no relay listens. */
 export function listThrough(path: string) {
   return askAdminSocket(path, { declared: listKeys, form: {}, operatorName: 'test' });
 }

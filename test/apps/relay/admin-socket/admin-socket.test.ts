@@ -38,7 +38,7 @@ describe('the path of the admin socket', () => {
     expect(readFileSync(path, 'utf8')).toBe('precious');
   });
 
-  it('is served by one of several relays that start concurrently, even if a dead relay left its socket there', async () => {
+  it('is served by one of several concurrently starting relays, even with a leftover socket from a killed relay', async () => {
     const path = join(freshFolder(), 'relay.sock');
     for (let round = 0; round < 5; round++) {
       await leaveDeadSocket(path);
@@ -50,7 +50,7 @@ describe('the path of the admin socket', () => {
     }
   });
 
-  it('is refused, with the setting to change, when it is too long for a Unix socket', async () => {
+  it('is rejected with the setting to change if it is too long for a Unix socket', async () => {
     const folder = freshFolder();
     const fitting = join(folder, 's'.repeat(103 - Buffer.byteLength(join(folder, '/'))));
     await (await open(fitting)).close();
@@ -65,7 +65,7 @@ describe('the path of the admin socket', () => {
     { RELAY_KEY_AUDIT_LOG: './ring.age' },
     { RELAY_KEY_RING_IDENTITY_FILE: 'ring.age' },
     { RELAY_KEY_AUDIT_LOG: 'id' },
-  ])('must differ from those of ring, identity and audit log: %o', (overlap) => {
+  ])('must differ from the paths of the ring, the identity and the audit log: %o', (overlap) => {
     const environment = { RELAY_KEY_RING: 'ring.age', RELAY_KEY_RING_IDENTITY_FILE: 'id' };
     expect(() => readKeyRingEnvironmentAlone(environment)).not.toThrow();
     expect(() => readKeyRingEnvironmentAlone({ ...environment, ...overlap })).toThrow(
@@ -99,7 +99,7 @@ describe('the mode of the admin socket', () => {
   });
 });
 
-/** A listener in the relay's place that records what it receives. */
+/** A stand-in for the relay that records the data it receives. */
 async function listener(path: string) {
   const heard: Buffer[] = [];
   const server = createServer((socket) => {
@@ -129,12 +129,12 @@ describe('a command', () => {
       /sock has mode 0620, .*: run chmod 600/,
     ],
     [
-      'its folder may be written by all',
+      'all users can write to its folder',
       (path: string) => chmodSync(join(path, '..'), 0o777),
       /run chmod go-w/,
     ],
     [
-      'its folder may be written by a group',
+      'a group can write to its folder',
       (path: string) => chmodSync(join(path, '..'), 0o770),
       /run chmod go-w/,
     ],
@@ -205,7 +205,7 @@ describe('a command', () => {
 });
 
 describe('a relay', () => {
-  it('does not listen in a folder where others could replace its socket', async () => {
+  it('does not listen in a folder where other users could replace its socket', async () => {
     const folder = freshFolder();
     chmodSync(folder, 0o777);
     await expect(open(join(folder, 'relay.sock'))).rejects.toThrow(`run chmod go-w ${folder}`);
@@ -216,7 +216,7 @@ describe('a relay', () => {
 
   // Only root can change a socket's owner.
   it.runIf(process.geteuid?.() === 0)(
-    'does not start if another user listens on the path of its socket, even in a sticky folder',
+    'does not start if another user listens on its socket path, even in a sticky folder',
     async () => {
       const folder = freshFolder();
       chmodSync(folder, 0o1777);
@@ -230,7 +230,7 @@ describe('a relay', () => {
     },
   );
 
-  it('does not start when other users can access the listener on its socket path', async () => {
+  it('does not start if its socket path has a listener that other users can access', async () => {
     const path = join(freshFolder(), 'relay.sock');
     const { close } = await listener(path);
     chmodSync(path, 0o666);
@@ -241,7 +241,7 @@ describe('a relay', () => {
     await close();
   });
 
-  it('creates the missing folder of its socket with private mode', async () => {
+  it('creates a missing folder for its socket with mode 0700', async () => {
     const path = join(freshFolder(), 'new', 'relay.sock');
     const opened = await open(path);
     expect(statSync(join(path, '..')).mode & 0o777).toBe(0o700);
