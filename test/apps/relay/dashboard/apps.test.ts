@@ -41,7 +41,7 @@ eachBackend((backend) => {
   const check = (app_id: string) =>
     dashboard.ask('POST', '/admin/api/apps/check', { cookie, payload: { app_id } });
 
-  it('lists the apps, and whether their credentials are refused', async () => {
+  it('lists the apps with the state of each circuit breaker', async () => {
     const answer = await dashboard.ask('GET', '/admin/api/apps', { cookie });
     const untried = { last_success_at: null, breaker: 'closed' };
     expect(answer.json().apps).toEqual([
@@ -52,8 +52,8 @@ eachBackend((backend) => {
     expect(answer.body).not.toMatch(/PRIVATE|key_file|\.p8/);
   });
 
-  it('asks the vendor about one app', async () => {
-    // The stand-in accepts every token. A real vendor would not, so the check reports that.
+  it('checks one app with its vendor', async () => {
+    // The stand-in accepts every token. A real vendor would not, so the check fails.
     for (const app of [`fcm:${vendors.credentials.fcmProjectId}`, `apns:${topic}:production`]) {
       const answer = await check(app);
       expect([answer.statusCode, answer.json()]).toMatchObject([
@@ -69,7 +69,7 @@ eachBackend((backend) => {
     expect((await check(`apns:${topic}:sandbox`)).statusCode).toBe(409);
   });
 
-  it('limits its input, and needs a session and its own page', async () => {
+  it('rejects invalid input, requests without a session, and requests from other sites', async () => {
     for (const app of ['x'.repeat(301), 'an\0app', 'an app\udc00']) {
       expect((await check(app)).json().code).toBe('BAD_REQUEST');
     }

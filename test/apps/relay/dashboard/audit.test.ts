@@ -35,7 +35,7 @@ eachBackend((backend) => {
   const post = async (path: string, payload: object = {}) =>
     (await dashboard.ask('POST', `/admin/api/${path}`, { cookie, payload })).statusCode;
 
-  it('lists actions in the dashboard, except those that were refused or changed nothing', async () => {
+  it('lists dashboard actions, except those that were refused or changed nothing', async () => {
     const { database, server, time } = dashboard.relay;
     const { serverId } = server;
     const at = time.now;
@@ -91,7 +91,7 @@ eachBackend((backend) => {
     ]);
   });
 
-  it('records each change in its transaction: if it cannot be recorded, it is not made', async () => {
+  it('rolls back a change that the audit log cannot record', async () => {
     const { database, server, ring } = dashboard.relay;
     const environment = { ...ring.environment, RELAY_DATABASE: databaseUrl };
     await database.write(({ db }) => sql`alter table operator_acts rename to other_acts`.execute(db));
@@ -108,7 +108,7 @@ eachBackend((backend) => {
     }
   });
 
-  it('is shown page by page, the newest first, and keeps the last ten thousand', async () => {
+  it('shows pages with the newest action first, and keeps the last 10,000 actions', async () => {
     const { database } = dashboard.relay;
     const act = (subject: string): Act => {
       return { actor: 'command line', action: 'a', subject, detail: 'x'.repeat(600), at: 1 };
@@ -132,7 +132,7 @@ eachBackend((backend) => {
     expect(await forgetOldActs(database)).toBe(0);
   });
 
-  it('records an action even if its texts have characters that a database cannot store', async () => {
+  it('records an action even if its strings contain characters that a database cannot store', async () => {
     const detail = `${'x'.repeat(499)}\u{1f426}`;
     const act: Act = { actor: 'dashboard', action: 'a', subject: 'a\0b\ud800c\u{1f426}', detail, at: 1 };
     await dashboard.relay.database.write((transaction) => recordAct(transaction, act));
@@ -141,7 +141,7 @@ eachBackend((backend) => {
     ]);
   });
 
-  it('limits its input, and needs a session', async () => {
+  it('rejects invalid input and requests without a session', async () => {
     for (const query of ['?after=x', '?after=0', '?limit=0', '?limit=201']) {
       expect((await audit(query)).code, query).toBe('BAD_REQUEST');
     }

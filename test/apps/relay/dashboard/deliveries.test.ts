@@ -32,7 +32,7 @@ eachBackend((backend) => {
     }
   }
 
-  it('lists dead letters with their reasons, but without their content, page by page', async () => {
+  it('lists pages of dead letters with their reasons, but without their content', async () => {
     await addDeadLetters();
     const { server, time } = dashboard.relay;
     const all = await get('dead');
@@ -92,7 +92,7 @@ eachBackend((backend) => {
     ]);
   });
 
-  it('limits its input, and needs a session and its own page', async () => {
+  it('rejects invalid input, requests without a session, and requests from other sites', async () => {
     for (const path of [
       'dead?limit=201',
       'dead?after=1',

@@ -8,7 +8,7 @@ import { createMemoryLog } from '../../../support/memory-log.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { type DashboardUnderTest, startDashboard } from './dashboard-under-test.js';
 
-/** Returns a function that reads an answer's events, one at a time. */
+/** Returns a reader for the events of a response, one at a time. */
 function eventsOf(answer: Response) {
   const reader = answer.body?.getReader();
   const decoder = new TextDecoder();
@@ -40,7 +40,7 @@ eachBackend((backend) => {
 
   const follow = (more: RequestInit = {}) => fetch(url, { headers: { cookie }, ...more });
 
-  it('sends the overview at once', async () => {
+  it('the event stream starts with the overview', async () => {
     const answer = await follow();
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
     const event = (await eventsOf(answer).next()) ?? '';
@@ -51,14 +51,14 @@ eachBackend((backend) => {
     expect(sent.minutes.at).toHaveLength(60);
   });
 
-  it('ends with its session', async () => {
+  it('the event stream ends when its session ends', async () => {
     const events = eventsOf(await follow());
     await events.next();
     expect((await dashboard.ask('DELETE', '/admin/api/session', { cookie })).statusCode).toBe(204);
     expect(await events.next()).toBeUndefined();
   });
 
-  it('ends when the token in the file changes', async () => {
+  it('the event stream ends when the admin token changes', async () => {
     const events = eventsOf(await follow());
     await events.next();
     writeFileSync(dashboard.tokenFile, 'another token of the operator of this relay');
@@ -66,14 +66,14 @@ eachBackend((backend) => {
     expect(await events.next()).toBeUndefined();
   });
 
-  it('ends when the relay closes, which does not wait for it', async () => {
+  it('the relay closes without waiting for event streams, and ends them', async () => {
     const events = eventsOf(await follow());
     await events.next();
     await dashboard.relay.app.close();
     expect(await events.next()).toBeUndefined();
   });
 
-  it('is sent to at most eight windows at a time, and only with a session', async () => {
+  it('the relay accepts at most eight event streams, and only with a session', async () => {
     const leaving = new AbortController();
     const first = await follow({ signal: leaving.signal });
     const others = await Promise.all(Array.from({ length: 7 }, () => follow()));
@@ -107,7 +107,7 @@ describe('the open streams', () => {
     return { streams: new EventStreams({ sessions: { check }, log, read }), text, checked };
   };
 
-  it('share one query, and check their sessions', async () => {
+  it('share one query per event, and check their sessions', async () => {
     let readings = 0;
     const { streams, checked } = open(async () => ({ reading: ++readings }));
     const ending = new AbortController();
@@ -132,9 +132,9 @@ describe('the open streams', () => {
 
   it.each([
     ['a full buffer', 20, true],
-    ['a last event', 4, false],
-  ])('close with their session, even if no client reads %s', async (_name, events, isFull) => {
-    // Four such events fill only the readable side of the stream; more fill the writable side too.
+    ['the last event', 4, false],
+  ])('close when their session ends, even if no client reads %s', async (_name, events, isFull) => {
+    // Four such events fill only the readable side of the stream; further events also fill the writable side.
     const text = 'x'.repeat((getDefaultHighWaterMark(false) * 3) / 8);
     const { streams } = open(async () => text);
     const ending = new AbortController();

@@ -28,7 +28,7 @@ eachBackend((backend) => {
     return found;
   };
 
-  it('shows each key with its state, dates and use, and no private half', async () => {
+  it('shows the state, dates and use of each key, but no private half', async () => {
     expect((await dashboard.relay.register(goodForm())).status).toBe(200);
     const answer = await get('');
     const { now } = dashboard.relay.time;
@@ -55,7 +55,7 @@ eachBackend((backend) => {
     expect(await keys()).toEqual(after);
   });
 
-  it('shows whether a key may be retired, refuses to retire it while phones use it, and retires it with force', async () => {
+  it('retires a key that phones still use only with force, and shows whether retirement is safe', async () => {
     await dashboard.relay.register(goodForm());
     const all = await keys();
     const isUsed = ({ use_per_day }: ShownKey) => use_per_day.some(({ registrations }) => registrations > 0);
@@ -105,7 +105,7 @@ eachBackend((backend) => {
     ]);
   });
 
-  it('refuses unknown and malformed ids, requests without a session, and those of other sites', async () => {
+  it('rejects unknown and malformed ids, requests without a session, and requests from other sites', async () => {
     expect((await get('/0123456789ab/retirement')).json().safe).toBe(false);
     expect((await get('/x/retirement')).json().code).toBe('BAD_REQUEST');
     expect((await post('/x/retire')).json().code).toBe('BAD_REQUEST');

@@ -25,7 +25,7 @@ eachBackend((backend) => {
     return new MinuteCounts({ database, clock: () => time.now, log: createMemoryLog().log, isOn: true });
   };
 
-  it('shows current activity, at once and after the figures are stored', async () => {
+  it('shows current activity both before and after the figures are stored', async () => {
     const { relay } = dashboard;
     expect((await relay.register(goodForm())).status).toBe(200);
     relay.context.minuteCounts.noteDelivered('fcm', 90);
@@ -57,7 +57,7 @@ eachBackend((backend) => {
     });
   });
 
-  it('shows the devices as of the last count, and none before the first count ends', async () => {
+  it('shows the device total of the last count, and null before the first count ends', async () => {
     const { deviceGauge } = dashboard.relay.context;
     await dashboard.relay.register(goodForm());
     await deviceGauge.count();
@@ -66,7 +66,7 @@ eachBackend((backend) => {
     expect((await overview()).registrations.devices).toBeNull();
   });
 
-  it('adds up the figures of several processes', async () => {
+  it('adds up the figures from several processes', async () => {
     const other = secondProcess();
     other.noteRegistered(3);
     dashboard.relay.context.minuteCounts.noteRegistered(2);
@@ -140,7 +140,7 @@ eachBackend((backend) => {
     ]);
   });
 
-  it('limits the minutes, and needs a session', async () => {
+  it('rejects an invalid number of minutes, and requests without a session', async () => {
     for (const query of ['?minutes=0', '?minutes=1441', '?minutes=x']) {
       expect((await ask(query)).json().code, query).toBe('BAD_REQUEST');
     }

@@ -11,7 +11,7 @@ import { adminToken, startDashboard } from './dashboard-under-test.js';
 
 const databases = sqliteBackend();
 
-it('serves the page and its files with a strict policy, and no other file', async () => {
+it('the relay serves only the page and its files, with a strict content security policy', async () => {
   const dashboard = await startDashboard(await databases.freshUrl());
   try {
     const { ask } = dashboard;
@@ -42,7 +42,7 @@ it('serves the page and its files with a strict policy, and no other file', asyn
   }
 });
 
-it('explains that the page has not been built', async () => {
+it('the relay explains that the page is not built', async () => {
   const dashboard = await startDashboard(await databases.freshUrl());
   const folder = dashboard.pageFolder;
   await dashboard.relay.close();
@@ -58,7 +58,7 @@ it('explains that the page has not been built', async () => {
   }
 });
 
-it('moves to the metrics port, where pages of other sites are refused', async () => {
+it('the dashboard on the metrics port rejects requests from other sites', async () => {
   const dashboard = await startDashboard(await databases.freshUrl(), {
     RELAY_METRICS_PORT: '0',
     RELAY_ADMIN_ON: 'metrics',
@@ -91,7 +91,7 @@ it('moves to the metrics port, where pages of other sites are refused', async ()
   }
 });
 
-it('reports wrong settings at the start', async () => {
+it('the relay reports invalid dashboard settings at startup', async () => {
   const problems = (settings: Record<string, string>) => {
     try {
       readRelayEnvironment({ RELAY_KEY_RING_IDENTITY_FILE: 'i', ...settings });

@@ -17,7 +17,7 @@ eachBackend((backend) => {
   const post = (path: string, payload: object = {}) =>
     dashboard.ask('POST', `/admin/api/servers${path}`, { cookie, payload });
 
-  it('lists servers with devices, quota and deliveries, page by page', async () => {
+  it('lists pages of servers with devices, quota and deliveries', async () => {
     const { relay } = dashboard;
     await relay.register(goodForm());
     relay.context.activity.noteOutcome(relay.server.serverId, 'sent');
@@ -78,7 +78,7 @@ eachBackend((backend) => {
     expect((await post('/invitations', { hostname: 'a b' })).json().code).toBe('BAD_REQUEST');
   });
 
-  it('limits its input, and needs a session and its own page', async () => {
+  it('rejects invalid input, requests without a session, and requests from other sites', async () => {
     for (const query of [
       '?limit=0',
       '?limit=201',

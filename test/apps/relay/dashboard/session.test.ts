@@ -18,7 +18,7 @@ eachBackend((backend) => {
     dashboard = undefined;
   });
 
-  it('answers the ordinary 404 while the dashboard is off', async () => {
+  it('returns the ordinary 404 while the dashboard is off', async () => {
     const relay = await startRelayUnderTest(await backend.freshUrl());
     try {
       const unknown = await relay.app.inject({ method: 'GET', url: '/no-such-path' });
@@ -37,7 +37,7 @@ eachBackend((backend) => {
     }
   });
 
-  it('signs in with the token, says until when, and signs out', async () => {
+  it('signs in with the token, shows when the session expires, and signs out', async () => {
     const { ask, relay, signIn } = await start();
     const signedIn = await signIn();
     expect([signedIn.statusCode, signedIn.body]).toEqual([204, '']);
@@ -66,7 +66,7 @@ eachBackend((backend) => {
     expect(await isSecure('http, https')).toBe(false);
   });
 
-  it('refuses a wrong token without a browser password prompt, and limits attempts', async () => {
+  it('refuses a wrong token without a browser password prompt, and limits the attempts per address', async () => {
     const { relay, signIn } = await start({ RELAY_TRUSTED_PROXIES: '127.0.0.1' });
     const wrong = await signIn(`${adminToken}x`);
     expect([wrong.statusCode, wrong.json().code]).toEqual([401, 'ADMIN_TOKEN_WRONG']);
@@ -81,7 +81,7 @@ eachBackend((backend) => {
     expect((await signIn()).statusCode).toBe(204);
   });
 
-  it('accepts the right token if the client address is unknown, and limits wrong ones', async () => {
+  it('limits wrong tokens, but never the right token, if the client address is unknown', async () => {
     const { relay, signIn } = await start();
     for (let count = 0; count < 10; count++) expect((await signIn('x')).statusCode).toBe(401);
     const attempts = relay
@@ -120,7 +120,7 @@ eachBackend((backend) => {
     expect((await ask('GET', '/admin/api/session', { cookie })).statusCode).toBe(200);
   });
 
-  it('ends a session after eight hours, and the oldest above sixteen', async () => {
+  it('ends a session after eight hours, and the oldest session if there are more than sixteen', async () => {
     const { ask, relay, session } = await start();
     const status = async (cookie: string) => (await ask('GET', '/admin/api/keys', { cookie })).statusCode;
     const first = await session();
@@ -136,7 +136,7 @@ eachBackend((backend) => {
     expect(await Promise.all(cookies.map(status))).toEqual([401, ...Array.from({ length: 16 }, () => 200)]);
   });
 
-  it('ends all sessions when the token file changes, or cannot be read', async () => {
+  it('ends all sessions when the token file changes or becomes unreadable', async () => {
     const { ask, relay, session, signIn, tokenFile } = await start();
     const status = async (cookie: string) => (await ask('GET', '/admin/api/keys', { cookie })).statusCode;
     const before = await session();
@@ -164,10 +164,10 @@ eachBackend((backend) => {
   });
 
   it.each([
-    ['none', ''],
-    ['a short one', 'waxwing_admin=ab'],
-    ['an unknown one', `waxwing_admin=${'0'.repeat(64)}`],
-  ])('refuses %s for a session', async (_name, cookie) => {
+    ['no cookie', ''],
+    ['a short cookie', 'waxwing_admin=ab'],
+    ['an unknown cookie', `waxwing_admin=${'0'.repeat(64)}`],
+  ])('requires a session: %s is refused', async (_name, cookie) => {
     const { ask } = await start();
     const answer = await ask('GET', '/admin/api/keys', { cookie });
     expect([answer.statusCode, answer.json().code]).toEqual([401, 'ADMIN_SESSION_REQUIRED']);
