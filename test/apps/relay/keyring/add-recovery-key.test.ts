@@ -7,8 +7,8 @@ import { KeyRingKeeper } from '#relay/keyring/live/key-ring-keeper.js';
 import { verifyDetached } from '../../../support/noble-oracle.js';
 import { keyTerminal, ringOf } from './key-terminal.js';
 
-describe('a ring that was made without a recovery key', () => {
-  it('logs a warning, unlike one with a recovery key', async () => {
+describe('a ring that was created without a recovery key', () => {
+  it('causes a warning, unlike a ring with a recovery key', async () => {
     const bare = await keyTerminal().run('init');
     expect(bare.said).toMatch(/no recovery key: .*keys add-recovery-key FILE/);
     const terminal = keyTerminal();
@@ -16,7 +16,7 @@ describe('a ring that was made without a recovery key', () => {
     expect(whole.said).not.toContain('no recovery key');
   });
 
-  it('can get one later, which replaces the signing key after a theft', async () => {
+  it('can get a recovery key later, which replaces the signing key after a theft', async () => {
     const terminal = keyTerminal();
     const made = await terminal.json('init');
     const file = join(terminal.folder, 'recovery');
@@ -29,7 +29,7 @@ describe('a ring that was made without a recovery key', () => {
     expect(ring.signingKeys).toHaveLength(1);
   });
 
-  it('names it at once in the signed key list, for phones that pin none', async () => {
+  it('publishes an added recovery key immediately in the signed key list, for phones that pin none', async () => {
     const terminal = keyTerminal();
     await terminal.json('init');
     const listed = async () => {
@@ -55,7 +55,7 @@ describe('a ring that was made without a recovery key', () => {
     expect(await listed()).toBe(publicKey);
   });
 
-  it('is unchanged with --dry-run, which prints the changes', async () => {
+  it('stays unchanged with --dry-run, which prints the change', async () => {
     const terminal = keyTerminal();
     await terminal.run('init');
     const file = join(terminal.folder, 'recovery');
@@ -65,15 +65,10 @@ describe('a ring that was made without a recovery key', () => {
   });
 
   it.each([
-    ['leaves no file behind where none was added', false, false, new Error('The disk is full.')],
+    ['keeps no key file if no key was added', false, false, new Error('The disk is full.')],
+    ['keeps the file of an added key, even if a later step failed', true, true, new Error('It failed.')],
     [
-      'keeps the file of one that was, though something failed after that',
-      true,
-      true,
-      new Error('It failed.'),
-    ],
-    [
-      'keeps the file where the relay has not answered, which may store the key yet',
+      'keeps the key file if the relay disconnected, because it may still store the key',
       ...([false, true, new CommandError('It went away.', { cause: new Error('reset') })] as const),
     ],
   ])('%s', async (_, isStored, isKept, failure) => {
@@ -92,7 +87,7 @@ describe('a ring that was made without a recovery key', () => {
     expect((await ringOf(terminal)).recoveryPublicKey !== undefined).toBe(isStored);
   });
 
-  it('does not get a second one, and creates no file', async () => {
+  it('accepts no second recovery key, and no second file is created', async () => {
     const terminal = keyTerminal();
     await terminal.run('init');
     await terminal.run('add-recovery-key', join(terminal.folder, 'first'));

@@ -18,7 +18,7 @@ import {
 } from './ring-material.js';
 import { bytesOf, refusal, textOf } from './ring-texts.js';
 
-/** Replaces the ring with the given text, correctly encrypted. */
+/** Replaces the stored ring with `text`, correctly encrypted. */
 async function store(disk: RingOnDisk, text: string | Uint8Array): Promise<void> {
   const cipher = await openKeyRingCipher({ kind: 'identity', path: disk.identityPath });
   const document = typeof text === 'string' ? new TextEncoder().encode(text) : text;
@@ -40,7 +40,7 @@ describe('the ring on the disk', () => {
     expect(privateTexts(read.ring)).toEqual(privateTexts(ring));
   });
 
-  it('opens with the age library alone, given the identity', async () => {
+  it('can be decrypted with only the age library and the identity', async () => {
     const ring = newKeyRing(sodium, startedAt);
     const disk = await ringOnDisk(ring);
     const decrypter = new Decrypter();
@@ -64,24 +64,24 @@ describe('the ring on the disk', () => {
 
   it.each<[string, (text: string) => string | Buffer]>([
     ['a byte-order mark', (text) => `\ufeff${text}`],
-    ['lines of Windows', (text) => text.replaceAll('\n', '\r\n')],
-    ['lines of an old Mac', (text) => text.replaceAll('\n', '\r')],
+    ['Windows line breaks', (text) => text.replaceAll('\n', '\r\n')],
+    ['classic Mac line breaks', (text) => text.replaceAll('\n', '\r')],
     ["PowerShell's UTF-16", (text) => Buffer.from(`\ufeff${text}`, 'utf16le')],
-    ['blanks around it', (text) => text.replace(/^(?=AGE)/m, '  ').replace(/\n$/, ' \n')],
-    ['no last line break', (text) => text.trimEnd()],
+    ['surrounding spaces', (text) => text.replace(/^(?=AGE)/m, '  ').replace(/\n$/, ' \n')],
+    ['no final line break', (text) => text.trimEnd()],
   ])('opens when the identity has %s', async (_form, change) => {
     const disk = await ringOnDisk();
     writeFileSync(disk.identityPath, change(readFileSync(disk.identityPath, 'utf8')));
     expect((await disk.keeper.read()).ring.bouncerKeys).toHaveLength(1);
   });
 
-  it('opens when the identity is readable only by its owner, as systemd provides a credential', async () => {
+  it('opens when only the owner can read the identity, as with systemd credentials', async () => {
     const disk = await ringOnDisk();
     chmodSync(disk.identityPath, 0o400);
     expect((await disk.keeper.read()).ring.bouncerKeys).toHaveLength(1);
   });
 
-  it('is refused, with the remedy, if it is missing, truncated, changed, or sealed for another identity', async () => {
+  it('is rejected with a remedy if it is missing, truncated, modified, or encrypted for another identity', async () => {
     const disk = await ringOnDisk();
     const good = readFileSync(disk.path, 'utf8');
     const other = await ringOnDisk();
@@ -102,7 +102,7 @@ describe('the ring on the disk', () => {
     expect(await refusal(nowhere.keeper.read())).toContain('create one with waxwing-relay keys init');
   });
 
-  it('never starts with a plaintext ring', async () => {
+  it('is rejected if it is not encrypted', async () => {
     const ring = newKeyRing(sodium, startedAt);
     const disk = await ringOnDisk(ring);
     await writePrivateFile(disk.path, encodeKeyRing(ring));
@@ -110,17 +110,17 @@ describe('the ring on the disk', () => {
   });
 });
 
-describe('an invalid ring prevents the start', () => {
+describe('the relay does not start with a ring', () => {
   const exampleFile = JSON.parse(readFileSync(join(import.meta.dirname, '../../../../keys.example'), 'utf8'));
   const unsound: [string, (ring: KeyRing) => KeyRing, RegExp][] = [
-    ['empty', (ring) => ({ ...ring, bouncerKeys: [] }), /is empty: create one/],
+    ['that is empty', (ring) => ({ ...ring, bouncerKeys: [] }), /is empty: create one/],
     [
-      'with two primaries',
+      'with two primary keys',
       (ring) => ({ ...ring, bouncerKeys: [...ring.bouncerKeys, ...newKeyRing(sodium, 1).bouncerKeys] }),
       /has 2 primary keys where exactly one is needed/,
     ],
     [
-      'without a primary',
+      'without a primary key',
       (ring) => ({
         ...ring,
         bouncerKeys: ring.bouncerKeys.map(({ id, publicKey, createdAt }) => ({
@@ -134,7 +134,7 @@ describe('an invalid ring prevents the start', () => {
       /has no primary key/,
     ],
     [
-      'with a key twice',
+      'that contains a key twice',
       (ring) => ({
         ...ring,
         bouncerKeys: [
@@ -145,7 +145,7 @@ describe('an invalid ring prevents the start', () => {
       /twice/,
     ],
     [
-      'with a public half of another private half',
+      'with a bouncer key whose halves do not match',
       (ring) => ({
         ...ring,
         bouncerKeys: [{ ...primaryKey(ring), privateKey: primaryKey(newKeyRing(sodium, 1)).privateKey }],
@@ -168,7 +168,7 @@ describe('an invalid ring prevents the start', () => {
     ],
     ['without a signing key', (ring) => ({ ...ring, signingKeys: [] }), /no key that signs/],
     [
-      'with a signing key of another private half',
+      'with a signing key whose halves do not match',
       (ring) => {
         const [other] = newKeyRing(sodium, 1).signingKeys;
         return {
@@ -190,10 +190,10 @@ describe('an invalid ring prevents the start', () => {
   });
 
   it.each([
-    ['no JSON', 'not JSON {'],
-    ['another version', '{"version":2}'],
-    ['an array', '[]'],
-  ])('%s, without quoting it in the message', async (_name, text) => {
+    ['that is not JSON', 'not JSON {'],
+    ['of another version', '{"version":2}'],
+    ['that is an array', '[]'],
+  ])('%s, and the message does not quote it', async (_name, text) => {
     const disk = await ringOnDisk();
     await store(disk, text);
     const said = await refusal(disk.keeper.read());
@@ -201,7 +201,7 @@ describe('an invalid ring prevents the start', () => {
     expect(said).not.toContain('not JSON {');
   });
 
-  it('the relay recognizes all keys of keys.example as examples', () => {
+  it('with an example key, for every key in keys.example', () => {
     expect(exampleFile.keys.map((key: { public_key: string }) => key.public_key).sort()).toEqual(
       [...exampleKeys].sort(),
     );
@@ -209,7 +209,7 @@ describe('an invalid ring prevents the start', () => {
 });
 
 describe('an identity file', () => {
-  it('may have comments and several identities, of which the first seals', async () => {
+  it('may contain comments and several identities, and encryption uses the first', async () => {
     const folder = freshFolder();
     const path = join(folder, 'identity');
     const [first, second] = [await generateX25519Identity(), await generateX25519Identity()];
@@ -224,7 +224,7 @@ describe('an identity file', () => {
   });
 
   it.each(['', '# nothing\n', 'AGE-SECRET-KEY-1SHORT\n', 'a passphrase\n'])(
-    'is refused as %j',
+    'is rejected if it contains %j',
     async (text) => {
       const path = join(freshFolder(), 'identity');
       await writePrivateFile(path, text);

@@ -15,7 +15,7 @@ const entry = {
 
 afterEach(() => vi.restoreAllMocks());
 
-it('adds lines to a private file and never removes any, even after a truncated line', async () => {
+it('the audit log only adds lines to its private file, even after a truncated line', async () => {
   const path = join(freshFolder(), 'deep', 'audit.jsonl');
   const log = auditFile(path);
   await log.append(entry);
@@ -30,7 +30,7 @@ it('adds lines to a private file and never removes any, even after a truncated l
   expect(lines).toEqual([first.trimEnd(), '{"at":"2026-', first.trimEnd()]);
 });
 
-it('has each line on disk before it returns, and keeps no file open', async () => {
+it('the audit log syncs each line to disk before it returns, and keeps no file open', async () => {
   const path = join(freshFolder(), 'audit.jsonl');
   const log = auditFile(path);
   await log.append(entry);

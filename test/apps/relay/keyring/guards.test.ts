@@ -35,7 +35,7 @@ function ringWithEnds(): { ring: KeyRing; retired: string; compromised: string }
 }
 
 describe('the schedule', () => {
-  it('retires a key past its date, and removes its private half from the ring', () => {
+  it('retires a key after its end date, and removes its private half from the ring', () => {
     const ring = rotate(newKeyRing(sodium, startedAt), context);
     const end = startedAt + policy.acceptForMilliseconds;
     const seldom = { ...context, policy: { ...policy, rotateAfterMilliseconds: end } };
@@ -47,7 +47,7 @@ describe('the schedule', () => {
 });
 
 describe('the end of a token key rotation', () => {
-  it('destroys the older token keys, and leaves a ring without any unchanged', () => {
+  it('destroys the older token keys, and does not change a ring without older token keys', () => {
     const ring = newKeyRing(sodium, startedAt);
     const [key] = ring.tokenKeys;
     if (key === undefined) throw new Error('a new ring has no token key');
@@ -60,14 +60,14 @@ describe('the end of a token key rotation', () => {
 });
 
 describe('a key that is destroyed', () => {
-  it('is retired or revoked once', () => {
+  it('cannot be retired or revoked twice', () => {
     const { ring, retired, compromised } = ringWithEnds();
     expect(() => retire(ring, retired, startedAt)).toThrow('is already retired');
     expect(() => retire(ring, compromised, startedAt)).toThrow('is already compromised');
     expect(() => revoke(ring, compromised, context)).toThrow('is already compromised');
   });
 
-  it('can still be marked as compromised after it was retired, without a new primary', () => {
+  it('can be marked as compromised after it was retired, without creating a new primary key', () => {
     const { ring, retired } = ringWithEnds();
     const next = revoke(ring, retired, context);
     expect(next.bouncerKeys.map(({ state }) => state)).toEqual(['compromised', 'compromised', 'primary']);
@@ -106,7 +106,7 @@ describe('a change that would make the ring invalid', () => {
 });
 
 describe('a public key', () => {
-  it('is refused if it has low order, because any client could open its boxes', () => {
+  it('is rejected if it has low order, because anyone could decrypt its boxes', () => {
     const publicKey = Buffer.from(new Uint8Array(32).fill(1, 0, 1)).toString('base64');
     expect(checkKeyPair({ publicKey, privateKey: new Uint8Array(32) }, sodium)).toContain(
       'is not a usable X25519 public key',
@@ -128,7 +128,7 @@ describe('keys init', () => {
 });
 
 describe('the audit log', () => {
-  it('creates its folder, closed to others, if it is missing', async () => {
+  it('creates a missing folder with mode 0700', async () => {
     const folder = join(freshFolder(), 'new');
     const entry = { at: startedAt, actor: 'a', action: 'b', phase: 'done', changes: [] } as const;
     await auditFile(join(folder, 'audit.jsonl')).append(entry);

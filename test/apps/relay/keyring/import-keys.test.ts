@@ -17,7 +17,7 @@ describe('keys import and export-stock', () => {
     return { file, pairs: Object.fromEntries(pairs) as Record<string, string> };
   }
 
-  it('imports the key map of a stock relay and exports it again', async () => {
+  it('import the key map of a stock relay and export it again', async () => {
     const terminal = await terminalWithRing();
     const { file, pairs } = plainFile(terminal, 3);
     expect(await terminal.json('import', file)).toMatchObject({ changed: true });
@@ -32,7 +32,7 @@ describe('keys import and export-stock', () => {
     expect((await terminal.run('export-stock', '--to', to, '--yes')).error).toContain('already exists');
   });
 
-  it('creates a ring from a file if there is none, provided that the primary key is known', async () => {
+  it('create a ring from a file if there is no ring and the primary key is known', async () => {
     const terminal = keyTerminal();
     const { file, pairs } = plainFile(terminal, 2);
     const [, newest = ''] = Object.keys(pairs);
@@ -42,7 +42,7 @@ describe('keys import and export-stock', () => {
     expect(primary?.public_key).toBe(newest);
   });
 
-  it('reads the format of keys.example, with states and dates, if the keys are not the examples', async () => {
+  it('read the format of keys.example, with states and dates', async () => {
     const terminal = keyTerminal();
     const example = JSON.parse(readFileSync(exampleFile, 'utf8'));
     for (const key of example.keys) {
@@ -65,7 +65,7 @@ describe('keys import and export-stock', () => {
     });
   });
 
-  it('refuses the example keys themselves', async () => {
+  it('reject the keys of keys.example', async () => {
     const terminal = keyTerminal();
     const file = join(terminal.folder, 'keys.example');
     writeFileSync(file, readFileSync(exampleFile), { mode: 0o600 });
@@ -81,7 +81,7 @@ describe('keys import and export-stock', () => {
     ['{}', 'The file contains no key'],
     ['{"keys":[],"version":1}', 'at least one key'],
     [`{"${'A'.repeat(43)}=":"secret-looking"}`, 'must be 32 bytes'],
-  ])('refuses %s without quoting it', async (text, sentence) => {
+  ])('reject %s without quoting it', async (text, sentence) => {
     const terminal = await terminalWithRing();
     const file = join(terminal.folder, 'plain.json');
     writeFileSync(file, text, { mode: 0o600 });
@@ -90,7 +90,7 @@ describe('keys import and export-stock', () => {
     expect(error).not.toContain('secret-looking');
   });
 
-  it('refuses a mismatched key pair, and a key that is retired here', async () => {
+  it('reject a mismatched key pair, and a key that is retired in the ring', async () => {
     const terminal = await terminalWithRing();
     const { file, pairs } = plainFile(terminal, 2);
     const [one = '', two = ''] = Object.keys(pairs);

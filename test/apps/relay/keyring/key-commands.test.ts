@@ -32,7 +32,7 @@ async function use(terminal: KeyTerminal, publicKey: string, registrations: numb
 }
 
 describe('keys init', () => {
-  it('makes identity and ring, private to their owner, and prints the keys for apps', async () => {
+  it('creates the identity and the ring with mode 0600, and prints the public keys for apps', async () => {
     const terminal = keyTerminal();
     const made = await terminal.json('init', '--recovery-key', join(terminal.folder, 'recovery'));
     for (const name of ['identity', 'ring.age', 'recovery', 'ring.age.audit.jsonl']) {
@@ -52,7 +52,7 @@ describe('keys init', () => {
     expect(names).toEqual([]);
   });
 
-  it('leaves no recovery key behind when no ring could be created, so that the command can be repeated', async () => {
+  it('can be repeated after it failed to create a ring, because it leaves no recovery key behind', async () => {
     const terminal = keyTerminal();
     const identity = join(terminal.folder, 'identity');
     writeFileSync(identity, 'not an identity', { mode: 0o600 });
@@ -62,7 +62,7 @@ describe('keys init', () => {
     expect((await terminal.run(...typed)).error).toBeUndefined();
   });
 
-  it('keeps the recovery key of a ring that is stored, even if a later step failed', async () => {
+  it('keeps the recovery key of a stored ring, even if a later step fails', async () => {
     const terminal = keyTerminal();
     const recovery = join(terminal.folder, 'recovery');
     const { create } = KeyRingKeeper.prototype;
@@ -86,7 +86,7 @@ describe('keys init', () => {
     expect(readFileSync(join(terminal.folder, 'ring.age'))).toEqual(before);
   });
 
-  it('requires exactly one of identity and passphrase', async () => {
+  it('requires either an identity or a passphrase, not both', async () => {
     const terminal = keyTerminal();
     terminal.environment.RELAY_KEY_RING_PASSPHRASE_FILE = '/nowhere';
     expect((await terminal.run('init')).error).toContain('Set exactly one of RELAY_KEY_RING_IDENTITY_FILE');
@@ -97,7 +97,7 @@ describe('keys init', () => {
 });
 
 describe('keys rotate', () => {
-  it('makes a new primary and keeps accepting the old one; with --dry-run it only prints that', async () => {
+  it('creates a new primary key and keeps accepting the old key; --dry-run only prints the change', async () => {
     const terminal = await terminalWithRing();
     const dry = await terminal.json('rotate', '--dry-run');
     expect(dry).toMatchObject({ changed: false, dry_run: true });
@@ -112,7 +112,7 @@ describe('keys rotate', () => {
 });
 
 describe('keys retire', () => {
-  it('refuses while phones use the key, reports how many and when last, and retires it with --force', async () => {
+  it('retires a key that phones still use only with --force, and otherwise reports its recent use', async () => {
     const terminal = await terminalWithRing();
     const [old] = await keysOf(terminal);
     await terminal.run('rotate');
@@ -127,7 +127,7 @@ describe('keys retire', () => {
     expect((await keysOf(terminal))[0]?.state).toBe('retired');
   });
 
-  it('retires a key that was unused for the period of the policy; "keys list" shows since when that is safe', async () => {
+  it('retires a key after the policy’s unused period; "keys list" shows since when that is safe', async () => {
     const terminal = await terminalWithRing();
     const [old] = await keysOf(terminal);
     await use(terminal, old?.public_key ?? '', 1);
@@ -143,7 +143,7 @@ describe('keys retire', () => {
     expect((await terminal.run('retire', old?.public_key ?? '', '--yes')).error).toBeUndefined();
   });
 
-  it('asks, and changes nothing without an answer or --yes', async () => {
+  it('asks for consent, and changes nothing without a positive answer or --yes', async () => {
     const terminal = await terminalWithRing();
     const [old] = await keysOf(terminal);
     await terminal.run('rotate');
@@ -157,7 +157,7 @@ describe('keys retire', () => {
     expect((await keysOf(terminal))[0]?.state).toBe('retired');
   });
 
-  it('refuses the primary key and unknown names before it asks', async () => {
+  it('refuses the primary key and unknown names before it asks for consent', async () => {
     const terminal = await terminalWithRing();
     const [primary] = await keysOf(terminal);
     expect((await terminal.run('retire', primary?.id ?? '')).error).toContain(
@@ -167,7 +167,7 @@ describe('keys retire', () => {
     expect(terminal.asked).toEqual([]);
   });
 
-  it('leaves the private half in no file', async () => {
+  it('removes the private half from all files', async () => {
     const terminal = await terminalWithRing();
     const before = await ringOf(terminal);
     const old = privateTexts({ ...before, signingKeys: [], tokenKeys: [] });
@@ -185,7 +185,7 @@ describe('keys retire', () => {
 });
 
 describe('keys revoke', () => {
-  it('refuses the key at once, lists it as revoked, and replaces it if it was the primary', async () => {
+  it('refuses the key immediately, lists it as revoked, and replaces a primary key', async () => {
     const terminal = await terminalWithRing();
     const [stolen] = await keysOf(terminal);
     expect((await terminal.run('revoke', stolen?.id ?? '', '--yes')).error).toContain('Add --compromised');
@@ -201,7 +201,7 @@ describe('keys revoke', () => {
 });
 
 describe('every command', () => {
-  it('answers --json, keeps private halves out of its output and the audit log, and is audited', async () => {
+  it('supports --json, and writes to the audit log but never a private half', async () => {
     const terminal = keyTerminal();
     const recovery = join(terminal.folder, 'recovery');
     const rings: KeyRing[] = [];

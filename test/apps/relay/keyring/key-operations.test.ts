@@ -46,7 +46,7 @@ const everything = {
 
 describe('the operations on the key ring', () => {
   it.each(relayAdminOperations.map(({ method, path }) => [method as 'GET' | 'POST', path] as const))(
-    '%s %s explains in a sentence what is wrong with the ring, and logs no error',
+    '%s %s explains in one sentence what is wrong with the ring, and logs no error',
     async (method, path) => {
       writeFileSync(disk.path, 'rubbish');
       const refused = await ask(method, path, everything);
@@ -56,7 +56,7 @@ describe('the operations on the key ring', () => {
     },
   );
 
-  it('answer and log no private half of any key', async () => {
+  it('return and log no private half of any key', async () => {
     const secrets = privateTexts((await disk.keeper.read()).ring);
     const answers: string[] = [];
     for (const [method, path] of [
@@ -77,7 +77,7 @@ describe('the operations on the key ring', () => {
     for (const secret of secrets) expect(written.includes(secret)).toBe(false);
   });
 
-  it('keep secret input secret: neither a refusal nor the log quotes it', async () => {
+  it('quote secret input neither in a refusal nor in the log', async () => {
     const privateKey = Buffer.alloc(32, 'p').toString('base64');
     const file = JSON.stringify({ [Buffer.alloc(32, 'q').toString('base64')]: privateKey });
     const imported = await ask('POST', '/admin/api/keys/import', { file });
@@ -88,7 +88,7 @@ describe('the operations on the key ring', () => {
     expect(imported.text + recovered.text + logged()).not.toContain(privateKey);
   });
 
-  it('change nothing in a dry run, and otherwise name the operator in the audit log', async () => {
+  it('change nothing in a dry run; otherwise the key ring’s audit log names the operator', async () => {
     const { stored } = await disk.keeper.read();
     const preview = await ask('POST', '/admin/api/keys/rotate', { dry_run: 'true' });
     expect(preview).toMatchObject({ changed: false, dry_run: true });
@@ -100,7 +100,7 @@ describe('the operations on the key ring', () => {
     expect(logged()).not.toContain('Ada');
   });
 
-  it('are refused with the same message as at the terminal', async () => {
+  it('return the same error messages as the commands', async () => {
     const { ring } = await disk.keeper.read();
     const [key] = ring.bouncerKeys;
     expect(await ask('POST', '/admin/api/keys/retire', { key: key?.id ?? '' })).toMatchObject({

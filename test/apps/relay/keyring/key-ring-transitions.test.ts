@@ -32,7 +32,7 @@ function imported(createdAt?: number, acceptedUntil?: number): ImportedKey {
 }
 
 describe('a primary key', () => {
-  it('is replaced when it is as old as the policy says, not before, and accepted from then on', () => {
+  it('is replaced exactly when it reaches the maximum age of the policy, and stays accepted', () => {
     const ring = fresh();
     const due = startedAt + policy.rotateAfterMilliseconds;
     expect(applySchedule(ring, at(due - 1))).toBe(ring);
@@ -47,7 +47,7 @@ describe('a primary key', () => {
     expect(primaryKey(rotated).publicKey).not.toBe(former.publicKey);
   });
 
-  it('is not retired, and replaced as soon as it is revoked, unlike an accepted one', () => {
+  it('cannot be retired, and is replaced when it is revoked, unlike an accepted key', () => {
     const ring = rotate(fresh(), at(startedAt));
     const [accepted, primary] = publicKeys(ring.bouncerKeys);
     expect(() => retire(ring, primary ?? '', startedAt)).toThrow('is the primary key: rotate first');
@@ -60,7 +60,7 @@ describe('a primary key', () => {
     expect(withoutPrimary.bouncerKeys[1]).not.toHaveProperty('privateKey');
   });
 
-  it('can be promoted from the accepted keys, and the previous one stays accepted like all others', () => {
+  it('can be chosen from the accepted keys; the previous primary key stays accepted', () => {
     const ring = rotate(rotate(fresh(), at(startedAt)), at(startedAt));
     const [first, second, third] = publicKeys(ring.bouncerKeys);
     const now = startedAt + 7;
@@ -75,7 +75,7 @@ describe('a primary key', () => {
     expect(promote(promoted, second ?? '', { now: now + 1, policy })).toBe(promoted);
   });
 
-  it('can be named by its id or its public key, as any other key', () => {
+  it('can be named by id or public key, like any other key', () => {
     const ring = fresh();
     const key = primaryKey(ring);
     expect([namedKey(ring, key.id), namedKey(ring, key.publicKey)]).toEqual([key, key]);
@@ -83,8 +83,8 @@ describe('a primary key', () => {
   });
 });
 
-describe('keys from elsewhere', () => {
-  it('are accepted until their own dates, or those of the policy, in the order of their age', () => {
+describe('imported keys', () => {
+  it('are sorted by age, and accepted until their own end date or that of the policy', () => {
     const ring = fresh();
     const older = imported(startedAt - 2, startedAt + 9);
     const newer = imported(startedAt + 1);
@@ -112,18 +112,18 @@ describe('keys from elsewhere', () => {
   });
 });
 
-describe('after all tokens were encrypted again', () => {
+describe('after all tokens have been re-encrypted', () => {
   const key = newTokenKey(sodium, 0);
   const older = newTokenKey(sodium, 0);
   const newer = newTokenKey(sodium, startedAt);
   const ringWith = (...tokenKeys: TokenKey[]) => ({ ...fresh(), tokenKeys });
 
-  it('older keys are destroyed, and newer ones stay', () => {
+  it('older token keys are destroyed, and newer token keys stay', () => {
     const ring = ringWith(older, key, newer);
     expect(concludeTokenMove(ring, key.id)).toEqual({ ...ring, tokenKeys: [key, newer] });
   });
 
-  it('the ring stays unchanged if there is nothing to destroy, or no such key', () => {
+  it('the ring stays unchanged if there is no older token key, or the named key is missing', () => {
     const ring = ringWith(key, older);
     expect(concludeTokenMove(ring, key.id)).toBe(ring);
     expect(concludeTokenMove(ring, newer.id)).toBe(ring);

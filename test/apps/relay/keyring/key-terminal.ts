@@ -31,7 +31,7 @@ export interface KeyTerminal {
   json(...argv: string[]): Promise<Record<string, unknown>>;
 }
 
-/** Creates a terminal for `keys …` commands, as on a new machine with an empty folder. */
+/** Creates a terminal for `keys …` commands on a new machine with an empty folder. */
 export function keyTerminal(environment: Record<string, string> = {}): KeyTerminal {
   const folder = mkdtempSync(join(tmpdir(), 'waxwing-keys-'));
   const here: KeyTerminal = {
@@ -114,7 +114,7 @@ export async function ringOf(terminal: KeyTerminal): Promise<KeyRing> {
   });
 }
 
-/** Creates a terminal on a machine with a ring from `keys init`. */
+/** Creates a terminal on a machine where `keys init` has created a ring. */
 export async function terminalWithRing(): Promise<KeyTerminal> {
   const terminal = keyTerminal();
   await terminal.json('init');

@@ -13,7 +13,7 @@ import { sodium } from './ring-material.js';
 let here: RelayWithKeys;
 let liveRing: LiveKeyRing;
 beforeEach(async () => {
-  // The relay does not expose its live ring, so the test captures it at its first refresh.
+  // The relay does not expose its live ring, so the test captures the ring at its first refresh.
   const look = vi.spyOn(LiveKeyRing.prototype, 'refresh');
   here = await relayWithKeys();
   liveRing = look.mock.contexts[0] as unknown as LiveKeyRing;
@@ -27,7 +27,7 @@ async function readiness(url: string) {
   return { status: answer.status, keys: checks.keys };
 }
 
-/** Reads the readiness of the keys on the public port and on the operator's metrics port. */
+/** Reads the readiness of the keys from the public port and from the operator's metrics port. */
 async function both() {
   here.terminal.now += 1000;
   return [await readiness(here.relay.url), await readiness(here.relay.metricsUrl ?? '')];
@@ -45,7 +45,7 @@ const ready = [
   { status: 200, keys: 'ok' },
 ];
 
-/** Replaces the stored ring with this ring, which may be invalid, correctly encrypted. */
+/** Encrypts `ring`, which may be invalid, and replaces the stored ring with it. */
 async function store(ring: KeyRing): Promise<void> {
   const path = join(here.terminal.folder, 'identity');
   const cipher = await openKeyRingCipher({ kind: 'identity', path });
@@ -80,7 +80,7 @@ describe('readiness of the keys', () => {
   ];
 
   it.each(spoilt)(
-    'reports a stored ring that has %s, and is ok again with the right one',
+    'fails while the stored ring has %s, and recovers with the right ring',
     async (_what, spoil, why) => {
       const path = join(here.terminal.folder, 'ring.age');
       const good = readFileSync(path);
@@ -95,7 +95,7 @@ describe('readiness of the keys', () => {
     },
   );
 
-  it('reports a ring in use that has lost the private half of its primary key, so that registrations fail', async () => {
+  it('fails if the ring in use has lost the private half of its primary key', async () => {
     expect(await both()).toEqual(ready);
     const primary = liveRing.primaryPublicKey();
     const { id } = (await ringOf(here.terminal)).bouncerKeys[0] ?? { id: '' };
@@ -104,7 +104,7 @@ describe('readiness of the keys', () => {
     expect(await both()).toEqual(notReady(new RegExp(`no private half of its key ${id} \\(primary\\)`)));
   });
 
-  it('reports an accepted key without its private half, although the primary key opens', async () => {
+  it('fails if an accepted key has lost its private half, although the primary key still works', async () => {
     const old = liveRing.primaryPublicKey();
     await here.terminal.json('rotate');
     expect(await both()).toEqual(ready);

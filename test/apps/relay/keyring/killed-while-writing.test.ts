@@ -26,7 +26,7 @@ async function killWhileWriting({ path, identityPath, auditPath }: RingOnDisk, d
   expect(child.signalCode).toBe('SIGKILL');
 }
 
-it(`the stored ring is the complete old or new one after kill -9 at ${kills} random moments of writing it`, async () => {
+it(`the stored ring is always the complete old or new ring after kill -9 at ${kills} random moments of a write`, async () => {
   const disk = await ringOnDisk();
   const seen = new Set<string>();
   // Several concurrent processes also compete for the lock, which must be released when a process is killed.

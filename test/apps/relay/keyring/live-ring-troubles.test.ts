@@ -31,8 +31,8 @@ async function running() {
   return { here, path: join(here.folder, 'ring.age'), live: await open(here) };
 }
 
-describe('a ring file that becomes invalid while the relay runs', () => {
-  it('stays in use unchanged, and is logged once, and once when it is repaired', async () => {
+describe('the ring file of a running relay', () => {
+  it('does not replace the ring in use while it is invalid, which is logged once, and once when it is repaired', async () => {
     const { here, path, live } = await running();
     const good = readFileSync(path, 'utf8');
     const key = live.keyRing.primaryPublicKey();
@@ -58,7 +58,7 @@ describe('a ring file that becomes invalid while the relay runs', () => {
     expect(live.keyRing.primaryPublicKey()).not.toBe(key);
   });
 
-  it('is reported when its identity file is lost or replaced by a wrong one, until the right one is back', async () => {
+  it('fails the readiness check while its identity file is missing or wrong', async () => {
     const { here, live } = await running();
     const ready = keysReadiness(live.keyRing);
     const identity = join(here.folder, 'identity');
@@ -80,7 +80,7 @@ describe('a ring file that becomes invalid while the relay runs', () => {
     expect(live.keyRing.find(live.keyRing.primaryPublicKey())).toBeDefined();
   });
 
-  it('is retried after ten seconds, as deriving a passphrase takes a second, or at once if the file has changed', async () => {
+  it('is decrypted again ten seconds after a failure, or at the next refresh if it has changed', async () => {
     const { here, path, live } = await running();
     const key = live.keyRing.primaryPublicKey();
     await keeperOf(here).change(rotateOnce(here), change);
@@ -105,7 +105,7 @@ describe('a ring file that becomes invalid while the relay runs', () => {
     expect(live.keyRing.describe().problem).toBeUndefined();
   });
 
-  it('is read for readiness at most once a second', async () => {
+  it('is read at most once a second for readiness', async () => {
     const { here, path, live } = await running();
     expect(await live.keyRing.storedProblem()).toBeUndefined();
     writeFileSync(path, 'rubbish');
@@ -115,7 +115,7 @@ describe('a ring file that becomes invalid while the relay runs', () => {
     expect(await live.keyRing.storedProblem()).toContain('restore the ring from a backup');
   });
 
-  it('is reported together with any other problem of the keys', async () => {
+  it('is reported together with other problems of the keys', async () => {
     const ring = (problem?: string) => ({
       storedProblem: async () => problem,
       openingProblem: () => undefined,
@@ -129,7 +129,7 @@ describe('a ring file that becomes invalid while the relay runs', () => {
     );
   });
 
-  it('is followed again when it reappears', async () => {
+  it('is used again after it was missing and reappears', async () => {
     const { path, live } = await running();
     const good = readFileSync(path);
     const { unlinkSync } = await import('node:fs');
@@ -141,7 +141,7 @@ describe('a ring file that becomes invalid while the relay runs', () => {
     expect(live.keyRing.describe().problem).toBeUndefined();
   });
 
-  it('is signed again when an older ring is restored, running or not, so that phones still follow its list', async () => {
+  it('gets a list with a higher sequence after a restore, whether or not the relay was running', async () => {
     const { here, path, live } = await running();
     const backup = readFileSync(path);
     here.time.now += 1000;
@@ -159,7 +159,7 @@ describe('a ring file that becomes invalid while the relay runs', () => {
     expect(restarted.keyRing.publishedKeyList().sequence).toBeGreaterThan(seen);
   });
 
-  it('refuses a retired key at once, and loses neither of two concurrent changes', async () => {
+  it('loses neither of two concurrent changes, and a retired key is refused after the next refresh', async () => {
     const { here, live } = await running();
     const old = live.keyRing.primaryPublicKey();
     await keeperOf(here).change(rotateOnce(here), change);
@@ -188,7 +188,7 @@ describe('a clock that jumps forward', () => {
     };
   }
 
-  it('is ignored until the jump has lasted an hour', () => {
+  it('is ignored until the new time has lasted for an hour', () => {
     const { time, steady } = clock();
     time.wall += 1000 * day;
     expect(steady.now()).toBe(startedAt);
@@ -212,7 +212,7 @@ describe('a clock that jumps forward', () => {
     expect(steady.doubtedMilliseconds).toBe(0);
   });
 
-  it('is followed at once if it goes back, or slightly forward', () => {
+  it('applies immediately if the clock goes back, or forward by at most an hour', () => {
     const { time, steady } = clock();
     time.wall -= 30 * day;
     expect(steady.now()).toBe(time.wall);
@@ -220,7 +220,7 @@ describe('a clock that jumps forward', () => {
     expect(steady.now()).toBe(time.wall);
   });
 
-  it('does not retire keys meanwhile', async () => {
+  it('retires no keys within the first hour', async () => {
     const { here } = await running();
     const old = primaryKey((await keeperOf(here).read()).ring).publicKey;
     await keeperOf(here).change(rotateOnce(here), change);

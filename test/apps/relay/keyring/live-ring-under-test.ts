@@ -34,7 +34,7 @@ export interface SharedWorld {
   readonly configuration: KeyRingConfiguration;
 }
 
-/** Creates the folder, clock and database that several relays with the same ring share. */
+/** Creates the environment of several relays that share a ring: folder, clock and database. */
 export async function sharedWorld(
   { folder, time }: { readonly folder: string; readonly time: { now: number } },
   databaseUrl: string,
@@ -81,7 +81,7 @@ export async function worldOnDisk(closers: (() => Promise<void>)[]): Promise<Sha
   return world;
 }
 
-/** Opens one relay's ring. The test's clock also serves as the monotonic clock, unless the test passes another. */
+/** Opens one relay's ring. Default for `monotonic`: the test's clock. */
 export async function liveRing(world: SharedWorld, monotonic: () => number = () => world.time.now) {
   const log = createMemoryLog();
   const open = await openKeyRing(world.configuration, {
@@ -92,7 +92,7 @@ export async function liveRing(world: SharedWorld, monotonic: () => number = () 
   return { ...open, log };
 }
 
-/** A change that makes a new primary key. */
+/** Returns a transition that creates a new primary key. */
 export function rotateOnce({ time, configuration }: SharedWorld) {
   const context = {
     now: time.now,

@@ -54,7 +54,7 @@ eachBackend((backend) => {
       }
     });
 
-    it('takes over the changes of another process at its next refresh', async () => {
+    it('loads changes from another process at its next refresh', async () => {
       const here = await world(place);
       const { keyRing } = await open(here);
       const before = keyRing.primaryPublicKey();
@@ -65,7 +65,7 @@ eachBackend((backend) => {
       expect(keyRing.find(before)).toBeDefined();
     });
 
-    it('refreshes at once for an unknown key, however often keys are made elsewhere', async () => {
+    it('finds a key that another process has just created when it takes over the stored ring', async () => {
       const here = await world(place);
       const { keyRing } = await open(here);
       for (let rotation = 0; rotation < 3; rotation += 1) {
@@ -76,7 +76,7 @@ eachBackend((backend) => {
       }
     });
 
-    it('is rotated on schedule by exactly one of several relays, and all serve the same bytes', async () => {
+    it('is rotated on schedule by exactly one of several relays, and all relays serve the same list', async () => {
       const here = await world(place);
       const relays = await Promise.all([open(here), open(here), open(here), open(here)]);
       here.time.now += 90 * day;
@@ -92,7 +92,7 @@ eachBackend((backend) => {
       expect(done).toHaveLength(2);
     });
 
-    it('accepts a key until its date, then refuses it and destroys its private half everywhere', async () => {
+    it('accepts a key until its end date, then refuses it and destroys its private half in file and memory', async () => {
       const here = await world(place);
       const { ring: first } = await keeperOf(here).read();
       const old = primaryKey(first);
@@ -112,7 +112,7 @@ eachBackend((backend) => {
       expect(pair?.privateKey.every((byte) => byte === 0)).toBe(true);
     });
 
-    it('signs its list again between half of its validity and its end', async () => {
+    it('signs its list again when half of the validity has passed', async () => {
       const here = await world(place);
       const { keyRing } = await open(here);
       const first = keyRing.publishedKeyList();
@@ -127,7 +127,7 @@ eachBackend((backend) => {
   });
 
   describe('the use of a key', () => {
-    it('is written once per transaction, so that two transactions never deadlock', async () => {
+    it('is written once per transaction and into one slot, so that two transactions never deadlock', async () => {
       const here = await world('file');
       const keyUses = new KeyUseCounter(Math.random);
       const key = 'one';
@@ -144,7 +144,7 @@ eachBackend((backend) => {
       expect(rows[0]?.slot).toBe(rows[1]?.slot);
     });
 
-    it('is counted per day in the transaction of the registrations, and rolled back with it', async () => {
+    it('is counted per day in the transaction of the registrations, and rolled back with that transaction', async () => {
       const here = await world('file');
       const keyUses = new KeyUseCounter(Math.random);
       const key = 'one';
