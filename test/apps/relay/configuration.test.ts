@@ -18,7 +18,7 @@ function problemsOf(environment: Record<string, string>): readonly string[] {
   return [];
 }
 
-it('needs only the settings that open the key ring', () => {
+it('the relay requires only the settings for unlocking the key ring', () => {
   expect(readRelayEnvironment(needed)).toMatchObject({
     host: '127.0.0.1',
     port: 8320,
@@ -31,7 +31,7 @@ it('needs only the settings that open the key ring', () => {
   expect(readRelayEnvironment(needed).databaseUrl.reveal()).toBe('sqlite:relay.sqlite');
 });
 
-it('reads its settings, and ignores the variables of others', () => {
+it('the relay reads its settings and ignores variables with other prefixes', () => {
   const configuration = readRelayEnvironment({
     ...needed,
     RELAY_HOST: '::1',
@@ -55,7 +55,7 @@ it('reads its settings, and ignores the variables of others', () => {
   });
 });
 
-it('reports every problem at once, including those of key ring and deliveries', () => {
+it('one error reports all problems, including those of the key ring and deliveries', () => {
   const problems = problemsOf({
     RELAY_PORT: '65536',
     RELAY_LOG_LEVEL: 'loud',
@@ -79,7 +79,7 @@ it('reports every problem at once, including those of key ring and deliveries', 
   expect(problems).toContain('RELAY_DATABSE is not a setting: did you mean RELAY_DATABASE?');
 });
 
-it('requires the paths of audit log and socket for a ring in the database', () => {
+it('a key ring in the database requires explicit paths for the audit log and the admin socket', () => {
   const inDatabase = { ...needed, RELAY_KEY_RING: 'database' };
   expect(problemsOf(inDatabase)).toEqual([
     expect.stringMatching(/^RELAY_KEY_AUDIT_LOG is not set: a ring in the database needs it, such as \//),
@@ -89,7 +89,7 @@ it('requires the paths of audit log and socket for a ring in the database', () =
   expect(problemsOf({ ...inDatabase, ...places })).toEqual([]);
 });
 
-it('serves metrics on loopback unless RELAY_METRICS_HOST is set, and only if a port is set', () => {
+it('metrics need a port, and listen on loopback unless RELAY_METRICS_HOST is set', () => {
   const { metrics } = readRelayEnvironment({ ...needed, RELAY_METRICS_PORT: '0' });
   expect(metrics).toEqual({ kind: 'configured', host: '127.0.0.1', port: 0 });
   expect(problemsOf({ ...needed, RELAY_METRICS_HOST: '::' })).toEqual([
@@ -103,7 +103,7 @@ it.each([
     /^waxwing-relay: \S+ cannot be used: a file is where a folder is expected; check its path\.$/,
   ],
   ['.', /^waxwing-relay: The key ring \S+ is a folder: set RELAY_KEY_RING to a file in it\.$/],
-])('reports in one sentence that the key ring cannot be at %s', async (place, sentence) => {
+])('keys init reports in one sentence that the key ring cannot be at %s', async (place, sentence) => {
   const folder = mkdtempSync(join(tmpdir(), 'waxwing-places-'));
   writeFileSync(join(folder, 'file'), '');
   const { status, stderr } = await runRelayCommand(['keys', 'init'], {
@@ -119,7 +119,7 @@ it.each([
   expect(stderr).toMatch(sentence);
 });
 
-it('suggests the command that was probably meant', async () => {
+it('an unknown command gets a suggestion of the command that was probably meant', async () => {
   for (const [typed, meant] of [
     ['kesy list', 'keys'],
     ['keys lsit', 'list'],
@@ -129,7 +129,7 @@ it('suggests the command that was probably meant', async () => {
   }
 });
 
-it('refuses a mistyped setting in a command as well, which would use another database', async () => {
+it('a command also rejects a mistyped setting, because it would use another database', async () => {
   const { status, stderr } = await runRelayCommand(['servers', 'list'], {
     environment: { RELAY_DATABAS: 'sqlite:/nowhere/relay.sqlite' },
   });
@@ -139,7 +139,7 @@ it('refuses a mistyped setting in a command as well, which would use another dat
   ]);
 });
 
-it('does not show the database URL, which may hold a password', () => {
+it('the configuration as JSON does not contain the database password', () => {
   const configuration = readRelayEnvironment({
     ...needed,
     RELAY_DATABASE: 'postgres://relay:s3cret@db/relay',
@@ -147,7 +147,7 @@ it('does not show the database URL, which may hold a password', () => {
   expect(JSON.stringify(configuration)).not.toContain('s3cret');
 });
 
-it('is refused when the limit per server exceeds the total limit', () => {
+it('a limit per server above the total limit is rejected', () => {
   const inFlight = { ...needed, RELAY_MAXIMUM_REQUESTS_IN_FLIGHT: '999' };
   const problem = expect.stringMatching(/^RELAY_MAXIMUM_REQUESTS_PER_SERVER is more .*REQUESTS_IN_FLIGHT/);
   // Too low, because RELAY_MAXIMUM_REQUESTS_PER_SERVER is 1000 by default.
