@@ -8,7 +8,7 @@ import { keyRingFile } from '#relay/keyring/storage/key-ring-file.js';
 import type { KeyRingStore } from '#relay/keyring/storage/key-ring-store.js';
 import { policy, type RingOnDisk, ringOnDisk, sodium, startedAt } from './ring-material.js';
 
-/** The phases of moves in the audit log. */
+/** Returns the phases of all moves in the audit log. */
 function movesOf({ auditPath }: RingOnDisk): unknown[] {
   const lines = readFileSync(auditPath, 'utf8').trim().split('\n');
   return lines
@@ -17,7 +17,7 @@ function movesOf({ auditPath }: RingOnDisk): unknown[] {
 }
 
 describe('a move of the ring', () => {
-  it('is audited at its start and end, and can be repeated without effect', async () => {
+  it('is audited at its start and end, and is idempotent', async () => {
     const disk = await ringOnDisk();
     expect(await moveKeyRing(optionsFor(disk))).toBe(true);
     expect(movesOf(disk)).toEqual(['begun', 'done']);
@@ -25,7 +25,7 @@ describe('a move of the ring', () => {
     expect(movesOf(disk)).toEqual(['begun', 'done']);
   });
 
-  it('is refused if there is no ring, or if it was moved elsewhere', async () => {
+  it('is refused if the ring does not exist or was moved elsewhere', async () => {
     const disk = await ringOnDisk();
     const ring = readFileSync(disk.path, 'utf8');
     const write = (text: string) => writeFileSync(disk.path, text, { mode: 0o600 });
@@ -44,7 +44,7 @@ describe('a move of the ring', () => {
     expect([readFileSync(target, 'utf8'), movesOf(disk)]).toEqual([ring, []]);
   });
 
-  it('refuses to copy a ring that does not open', async () => {
+  it('is refused, without a copy, if the ring does not open', async () => {
     const disk = await ringOnDisk();
     const other = await ringOnDisk();
     writeFileSync(disk.identityPath, readFileSync(other.identityPath), { mode: 0o600 });
@@ -54,7 +54,7 @@ describe('a move of the ring', () => {
     ]);
   });
 
-  it('accepts the same ring at its destination, and does not write it again', async () => {
+  it('does not write the ring again if the target already has it', async () => {
     const disk = await ringOnDisk();
     const ring = readFileSync(disk.path, 'utf8');
     const paths = { to: join(disk.folder, 'new.age'), copy: `${disk.path}-moved` };
@@ -67,7 +67,7 @@ describe('a move of the ring', () => {
     expect(readFileSync(disk.path, 'utf8')).toBe(`moved to ${join(disk.folder, 'new.age')}\n`);
   });
 
-  it('leaves the ring where it is if another process writes to the new location meanwhile', async () => {
+  it('leaves the ring at the source if another process writes to the target meanwhile', async () => {
     const disk = await ringOnDisk();
     const before = readFileSync(disk.path, 'utf8');
     const busy = { ...keyRingFile(join(disk.folder, 'new.age')), replace: async () => false };
@@ -75,7 +75,7 @@ describe('a move of the ring', () => {
     expect([readFileSync(disk.path, 'utf8'), movesOf(disk)]).toEqual([before, ['begun']]);
   });
 
-  it('leaves the ring where it is if the written ring does not read back', async () => {
+  it('leaves the ring at the source if the written ring does not read back', async () => {
     const disk = await ringOnDisk();
     const before = readFileSync(disk.path, 'utf8');
     const target = keyRingFile(join(disk.folder, 'new.age'));
@@ -85,7 +85,7 @@ describe('a move of the ring', () => {
     expect(readFileSync(disk.path, 'utf8')).toBe(before);
   });
 
-  it('leaves the ring where it is if its copy does not read back', async () => {
+  it('leaves the ring at the source if the copy does not read back', async () => {
     const disk = await ringOnDisk();
     const before = readFileSync(disk.path, 'utf8');
     const copy: KeyRingStore = { ...keyRingFile(`${disk.path}-moved`), replace: async () => true };
@@ -96,7 +96,7 @@ describe('a move of the ring', () => {
     expect(existsSync(join(disk.folder, 'new.age'))).toBe(false);
   });
 
-  it('moves the ring with the change that another process made at the last moment', async () => {
+  it('includes a change that another process makes at the last moment', async () => {
     const disk = await ringOnDisk();
     const first = readFileSync(disk.path, 'utf8');
     const store = keyRingFile(disk.path);
@@ -120,39 +120,36 @@ describe('a move of the ring', () => {
     expect(readFileSync(disk.path, 'utf8')).toBe(`moved to ${join(disk.folder, 'new.age')}\n`);
   });
 
-  it.each([1, 2, 3])(
-    'loses nothing when it dies after its write number %i, and can be resumed',
-    async (last) => {
-      const disk = await ringOnDisk();
-      const ring = readFileSync(disk.path, 'utf8');
-      const place = { from: disk.path, copy: `${disk.path}-moved`, to: join(disk.folder, 'new.age') };
-      await new Promise<void>((dead) => {
-        let writes = 0;
-        const mortal = (path: string): KeyRingStore => {
-          const store = keyRingFile(path);
-          const replace: KeyRingStore['replace'] = async (expected, next) => {
-            const done = await store.replace(expected, next);
-            writes += 1;
-            if (writes < last) return done;
-            dead();
-            return new Promise(() => undefined);
-          };
-          return { ...store, replace };
+  it.each([1, 2, 3])('loses nothing if the process dies after write %i, and can be resumed', async (last) => {
+    const disk = await ringOnDisk();
+    const ring = readFileSync(disk.path, 'utf8');
+    const place = { from: disk.path, copy: `${disk.path}-moved`, to: join(disk.folder, 'new.age') };
+    await new Promise<void>((dead) => {
+      let writes = 0;
+      const mortal = (path: string): KeyRingStore => {
+        const store = keyRingFile(path);
+        const replace: KeyRingStore['replace'] = async (expected, next) => {
+          const done = await store.replace(expected, next);
+          writes += 1;
+          if (writes < last) return done;
+          dead();
+          return new Promise(() => undefined);
         };
-        const from = mortal(place.from);
-        const options = optionsFor(disk, { from, copy: mortal(place.copy), to: mortal(place.to) });
-        void moveKeyRing(options);
-      });
-      const read = (path: string) => (existsSync(path) ? readFileSync(path, 'utf8') : undefined);
-      expect(Object.values(place).map(read)).toContain(ring);
-      const inUse = [place.from, place.to].filter((path) => read(path) === ring);
-      expect(inUse.length, 'never two rings that relays could change').toBeLessThan(2);
-      await moveKeyRing(optionsFor(disk));
-      expect(Object.values(place).map(read)).toEqual([`moved to ${place.to}\n`, ring, ring]);
-    },
-  );
+        return { ...store, replace };
+      };
+      const from = mortal(place.from);
+      const options = optionsFor(disk, { from, copy: mortal(place.copy), to: mortal(place.to) });
+      void moveKeyRing(options);
+    });
+    const read = (path: string) => (existsSync(path) ? readFileSync(path, 'utf8') : undefined);
+    expect(Object.values(place).map(read)).toContain(ring);
+    const inUse = [place.from, place.to].filter((path) => read(path) === ring);
+    expect(inUse.length, 'never two rings that relays could change').toBeLessThan(2);
+    await moveKeyRing(optionsFor(disk));
+    expect(Object.values(place).map(read)).toEqual([`moved to ${place.to}\n`, ring, ring]);
+  });
 
-  it('destroys the copy of a ring only if the ring is at the new location', async () => {
+  it('is not confirmed, and the copy is kept, if the target has another ring', async () => {
     const disk = await ringOnDisk();
     const options = optionsFor(disk);
     await moveKeyRing(options);
@@ -168,7 +165,7 @@ describe('a move of the ring', () => {
 });
 
 describe('the copy that a move has kept', () => {
-  it('is not destroyed if it is the ring itself, under any name', async () => {
+  it('is not destroyed if the target is the copy itself, under any name', async () => {
     const disk = await ringOnDisk();
     const moved = optionsFor(disk);
     await moveKeyRing(moved);
@@ -186,7 +183,7 @@ describe('the copy that a move has kept', () => {
     expect(readFileSync(copyPath, 'utf8')).toBe(ring);
   });
 
-  it('is reported as destroyed only if it was', async () => {
+  it('is reported as destroyed only after it was destroyed', async () => {
     const disk = await ringOnDisk();
     const options = optionsFor(disk);
     await moveKeyRing(options);
@@ -196,7 +193,7 @@ describe('the copy that a move has kept', () => {
     expect(await removeMovedKeyRing(options)).toBe(false);
   });
 
-  it('is kept if the new location is empty', async () => {
+  it('is kept if the target is empty', async () => {
     const disk = await ringOnDisk();
     const options = optionsFor(disk);
     await moveKeyRing(options);
@@ -207,7 +204,7 @@ describe('the copy that a move has kept', () => {
     await disk.keeper.open(readFileSync(`${disk.path}-moved`, 'utf8'));
   });
 
-  it('is restored when the ring was destroyed with it', async () => {
+  it('is restored if the ring at the target disappears during the removal', async () => {
     const disk = await ringOnDisk();
     const options = optionsFor(disk);
     await moveKeyRing(options);
@@ -222,7 +219,7 @@ describe('the copy that a move has kept', () => {
   });
 });
 
-/** A store with a file that has two names, which are not hard links. */
+/** A store for a file with several names that are not hard links. */
 function manyNamed(path: string): KeyRingStore {
   return { ...keyRingFile(path), read: async () => readFileSync(path, 'utf8') };
 }

@@ -21,7 +21,7 @@ eachBackend((backend) => {
     await terminal.json('init');
   });
 
-  it('moves a ring from its file to the database and back, with all of its keys', async () => {
+  it('moves a ring with all of its keys from a file to the database and back', async () => {
     await terminal.json('rotate');
     const [keys, text] = [await keysOf(terminal), readFileSync(fileOf(terminal), 'utf8')];
     const { printed } = await terminal.run('move', '--to', 'database');
@@ -45,7 +45,7 @@ eachBackend((backend) => {
     expect(statSync(fileOf(terminal)).mode & 0o777).toBe(0o600);
   });
 
-  it('keeps the old copy until --remove-old destroys it, also after the ring at the new location has changed', async () => {
+  it('keeps the old copy until --remove-old destroys it, even after the moved ring has changed', async () => {
     const text = readFileSync(fileOf(terminal), 'utf8');
     const copy = `${fileOf(terminal)}-moved`;
     await terminal.json('move', '--to', 'database');
@@ -63,7 +63,7 @@ eachBackend((backend) => {
     expect(await keysOf(terminal)).toHaveLength(2);
   });
 
-  it('refuses if another ring is there, names both locations, and changes neither', async () => {
+  it('refuses to replace another ring, names both locations, and changes neither ring', async () => {
     const mine = readFileSync(fileOf(terminal), 'utf8');
     const other = (await terminalWithRing()).environment.RELAY_KEY_RING ?? '';
     const theirs = readFileSync(other, 'utf8');
@@ -82,7 +82,7 @@ eachBackend((backend) => {
     expect(await rowsOf(terminal)).toEqual([{ name: 'relay', encrypted: theirs }]);
   });
 
-  it('is logged by a running relay, which continues; after a restart with the new setting all relays have every key', async () => {
+  it('a running relay logs the move and keeps its keys, as does a relay that restarts with the new setting', async () => {
     const here = await relayWithKeys({ RELAY_DATABASE: await backend.freshUrl() });
     const [key] = await keysOf(here.terminal);
     const phone = await registerWith(here, key?.public_key ?? '', 'a token');
@@ -108,7 +108,7 @@ eachBackend((backend) => {
 });
 
 describe('keys move', () => {
-  it('refuses an invalid location, reports if the ring is already there, and prints the changes with --dry-run', async () => {
+  it('refuses an invalid or unchanged location, and moves nothing with --dry-run', async () => {
     const terminal = await terminalWithRing();
     const before = readFileSync(fileOf(terminal), 'utf8');
     expect((await terminal.run('move', '--to', 'elsewhere')).error).toContain('use database, or file:PATH');
@@ -123,7 +123,7 @@ describe('keys move', () => {
     ['directly', (terminal: KeyTerminal) => terminal.folder],
     ['through a linked folder', linkTo],
     ['through a folder of a linked folder', (terminal: KeyTerminal) => `${linkTo(terminal)}/x/..`],
-  ])('to where it keeps its own copy, named %s', (_name, folderOf) => {
+  ])('to the path of its own copy, named %s', (_name, folderOf) => {
     it.each(['', '--dry-run', '--remove-old --yes'])('is refused, and moves nothing (%s)', async (flags) => {
       const terminal = await terminalWithRing();
       const [keys, text] = [await keysOf(terminal), readFileSync(fileOf(terminal), 'utf8')];
@@ -139,7 +139,7 @@ describe('keys move', () => {
       expect(await keysOf(terminal)).toEqual(keys);
     });
 
-    it('is refused too if the ring was moved there already, and destroys nothing', async () => {
+    it('is refused even if the ring is already there, and destroys nothing', async () => {
       const terminal = await terminalWithRing();
       const [keys, there] = [await keysOf(terminal), join(folderOf(terminal), 'ring.age-moved')];
       renameSync(fileOf(terminal), there);
@@ -198,7 +198,7 @@ describe('keys move', () => {
     expect(readFileSync(copy, 'utf8')).toBe(second);
   });
 
-  it('leaves the ring where it is if the new location is not writable', async () => {
+  it('leaves the ring at its location if the new location is not writable', async () => {
     const terminal = await terminalWithRing();
     const before = readFileSync(fileOf(terminal), 'utf8');
     writeFileSync(join(terminal.folder, 'no-folder'), '');
@@ -213,7 +213,7 @@ describe('keys move', () => {
   });
 });
 
-/** Returns a different path to the terminal's folder. */
+/** Creates a symbolic link to the terminal's folder. Returns the path of the link. */
 function linkTo({ folder }: KeyTerminal): string {
   symlinkSync(folder, `${folder}-link`);
   return `${folder}-link`;

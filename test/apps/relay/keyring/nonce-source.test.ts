@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { createNonceSource } from '#relay/keyring/tokens/nonce-source.js';
 
-it('never returns a nonce twice, nor changes one that it has returned', () => {
+it('a nonce source never returns a nonce twice, and never changes a returned nonce', () => {
   const next = createNonceSource(12);
   const nonces = Array.from({ length: 5000 }, () => next());
   const texts = nonces.map((nonce) => nonce.toString('hex'));

@@ -33,7 +33,7 @@ function isEndorsed(ring: KeyRing, by: string): boolean {
 }
 
 describe('the published key list', () => {
-  it('is signed again once half of its validity has passed, or if it is from the future, and not before', () => {
+  it('is signed again exactly when half of its validity has passed, or if it is from the future', () => {
     const half = policy.listValidMilliseconds / 2;
     expect(renewalDue(startedAt, policy)).toBe(startedAt + half);
     const ring = publish(newKeyRing(sodium, startedAt));
@@ -63,7 +63,7 @@ describe('the published key list', () => {
     expect(changed.published).toMatchObject({ sequence: startedAt + 2, issuedAt: startedAt });
   });
 
-  it('has all fields that phones need, and is signed by the newest signing key', () => {
+  it('contains all fields that phones need, and is signed by the newest signing key', () => {
     const first = newKeyRing(sodium, startedAt);
     const retired = retire(rotate(first, at(startedAt)), primaryKey(first).publicKey, startedAt);
     const compromised = primaryKey(retired);
@@ -108,7 +108,7 @@ describe('the published key list', () => {
 });
 
 describe('a new signing key', () => {
-  it('is endorsed by the previous one, whose private half is destroyed', () => {
+  it('is endorsed by the previous key, whose private half is destroyed', () => {
     const ring = newKeyRing(sodium, startedAt);
     const next = newSigningKey(sodium, startedAt);
     const rotated = rotateSigningKey(ring, next, sodium);
@@ -116,7 +116,7 @@ describe('a new signing key', () => {
     expect(isEndorsed(rotated, currentSigningKey(ring).publicKey)).toBe(true);
   });
 
-  it('after a theft is endorsed by the recovery key, and all previous keys are revoked', () => {
+  it('is endorsed by the recovery key after a theft, and all previous keys are revoked', () => {
     const recovery = sodium.generateSigningKeyPair();
     const recoveryPublicKey = encodeBase64(recovery.publicKey) as KeyRing['recoveryPublicKey'];
     const once = rotateSigningKey(newKeyRing(sodium, startedAt), newSigningKey(sodium, startedAt), sodium);

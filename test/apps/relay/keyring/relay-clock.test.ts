@@ -10,7 +10,7 @@ describe('a relay whose clock is far from the times in the ring', () => {
   const closers = closedAfterEach();
   const world = () => worldOnDisk(closers);
 
-  it('does not start ten years ahead, unless the operator confirms the date', async () => {
+  it('does not start if the clock is ten years ahead, unless the operator confirms the date', async () => {
     const here = await world();
     const before = await keeperOf(here).read();
     here.time.now += 10 * year;
@@ -22,13 +22,13 @@ describe('a relay whose clock is far from the times in the ring', () => {
     expect(live.keyRing.publishedKeyList().issuedAt).toBe(here.time.now);
   });
 
-  it('does not start on a ring from the future', async () => {
+  it('does not start if the ring is from the future', async () => {
     const here = await world();
     here.time.now -= 2 * day;
     await expect(liveRing(here)).rejects.toThrow('but the key ring was changed at');
   });
 
-  it('keeps its keys if the clock jumps ten years and stays there, and gives the remedy', async () => {
+  it('keeps its keys if the clock jumps ahead by ten years, and reports the remedy', async () => {
     const here = await world();
     const monotonic = { now: 0 };
     const live = await liveRing(here, () => monotonic.now);

@@ -6,7 +6,7 @@ import { basic, realmUuid } from '../relay-under-test.js';
 import { type KeyTerminal, keyTerminal, withDatabase } from './key-terminal.js';
 import { sodium } from './ring-material.js';
 
-/** Starts a relay as in production, with a terminal on the same machine and a known server. */
+/** Starts a relay as in production, with a terminal on the same machine and a registered server. */
 export async function relayWithKeys(environment: Record<string, string> = {}) {
   const terminal = keyTerminal({ RELAY_PORT: '0', ...environment });
   const { signing_public_key: pinned } = await terminal.json('init');
@@ -34,7 +34,7 @@ export async function fetchKeyList(url: string): Promise<KeyListAnswer> {
   return keyListAnswer.parse(await response.json());
 }
 
-/** Acts as a phone: fetches the list, verifies it starting from the pinned key, and returns the primary key. */
+/** Acts as a phone: fetches the list, verifies the list with the pinned key, and returns the primary key. */
 export async function followedKey({ relay, pinned, terminal }: RelayWithKeys): Promise<string> {
   const verdict = verifyKeyList(await fetchKeyList(relay.url), {
     verify: (signature, message, publicKey) => sodium.verifyDetached(signature, message, publicKey),
@@ -77,7 +77,7 @@ export async function registerWith(
   return { status: response.status, body: (await response.json()) as Registered['body'] };
 }
 
-/** Returns the keys from the output of `keys list`. */
+/** Returns the keys that `keys list` prints. */
 export async function listedKeys(terminal: KeyTerminal) {
   const { keys } = await terminal.json('list');
   return keys as { id: string; public_key: string; state: string; registrations_per_day: number[] }[];

@@ -19,7 +19,7 @@ describe('the signing key', () => {
     return { result: 'success', ...(key_list as object) } as Parameters<typeof verifyKeyList>[0];
   }
 
-  it('is followed by a phone through any number of rotations', async () => {
+  it('is trusted by a phone after any number of rotations', async () => {
     const terminal = await terminalWithRing();
     const pinned = (await terminal.json('export-public')).signing_public_key as string;
     for (let rotation = 0; rotation < 3; rotation += 1) await terminal.run('rotate-signing-key', '--yes');
@@ -32,7 +32,7 @@ describe('the signing key', () => {
     expect((await ringOf(terminal)).signingKeys.filter(({ privateKey }) => privateKey)).toHaveLength(1);
   });
 
-  it('is replaced after a theft by one that the recovery key endorses, and the stolen one is revoked', async () => {
+  it('is replaced and revoked after a theft, and the recovery key endorses the new key', async () => {
     const terminal = keyTerminal();
     const recovery = join(terminal.folder, 'recovery');
     const made = await terminal.json('init', '--recovery-key', recovery);
@@ -47,7 +47,7 @@ describe('the signing key', () => {
     expect(await follow(undefined)()).toEqual({ kind: 'refused', reason: 'unknown-signing-key' });
   });
 
-  it('refuses another file as the recovery key', async () => {
+  it('is not replaced if the recovery file belongs to another ring or is invalid', async () => {
     const terminal = keyTerminal();
     await terminal.run('init', '--recovery-key', join(terminal.folder, 'recovery'));
     const other = keyTerminal();
@@ -62,22 +62,25 @@ describe('the signing key', () => {
   });
 });
 
-describe('a recovery file that is damaged', () => {
-  it.each([0, 20, 31])('in byte %i changes nothing: the old signing key stays in use', async (index) => {
-    const terminal = keyTerminal();
-    const recovery = join(terminal.folder, 'recovery');
-    await terminal.run('init', '--recovery-key', recovery);
-    const bytes = Buffer.from(readFileSync(recovery, 'utf8'), 'base64');
-    bytes[index] = (bytes[index] ?? 0) ^ 1;
-    writeFileSync(recovery, `${bytes.toString('base64')}\n`);
-    const before = readFileSync(join(terminal.folder, 'ring.age'));
-    const { error } = await terminal.run('rotate-signing-key', '--recovery-key', recovery, '--yes');
-    expect(error).toContain('is damaged, so no phone would trust its signatures');
-    expect(error).toContain('nothing was changed');
-    expect(readFileSync(join(terminal.folder, 'ring.age'))).toEqual(before);
-  });
+describe('a damaged recovery file', () => {
+  it.each([0, 20, 31])(
+    'with a changed byte %i is rejected, and the old signing key stays in use',
+    async (index) => {
+      const terminal = keyTerminal();
+      const recovery = join(terminal.folder, 'recovery');
+      await terminal.run('init', '--recovery-key', recovery);
+      const bytes = Buffer.from(readFileSync(recovery, 'utf8'), 'base64');
+      bytes[index] = (bytes[index] ?? 0) ^ 1;
+      writeFileSync(recovery, `${bytes.toString('base64')}\n`);
+      const before = readFileSync(join(terminal.folder, 'ring.age'));
+      const { error } = await terminal.run('rotate-signing-key', '--recovery-key', recovery, '--yes');
+      expect(error).toContain('is damaged, so no phone would trust its signatures');
+      expect(error).toContain('nothing was changed');
+      expect(readFileSync(join(terminal.folder, 'ring.age'))).toEqual(before);
+    },
+  );
 
-  it.each(['too long', 'too short'])('by being %s is refused', async (damage) => {
+  it.each(['too long', 'too short'])('that is %s is rejected', async (damage) => {
     const terminal = keyTerminal();
     const recovery = join(terminal.folder, 'recovery');
     await terminal.run('init', '--recovery-key', recovery);
@@ -91,7 +94,7 @@ describe('a recovery file that is damaged', () => {
 });
 
 describe('keys rewrap', () => {
-  it('changes the identity; the old one then no longer opens the ring', async () => {
+  it('changes the identity, after which the old identity no longer opens the ring', async () => {
     const terminal = await terminalWithRing();
     const identity = join(terminal.folder, 'identity');
     const old = readFileSync(identity, 'utf8');
@@ -106,7 +109,7 @@ describe('keys rewrap', () => {
     expect((await terminal.run('verify')).error).toContain('cannot be decrypted');
   });
 
-  it('moves from an identity to a passphrase and names the setting to change', async () => {
+  it('replaces an identity with a passphrase, and names the setting to change', async () => {
     const terminal = await terminalWithRing();
     const file = join(terminal.folder, 'passphrase');
     writeFileSync(file, 'long enough to be a passphrase\n', { mode: 0o600 });

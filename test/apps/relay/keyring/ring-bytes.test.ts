@@ -13,7 +13,7 @@ function bytesOf(text: string): Uint8Array {
 }
 
 describe('base64 in byte arrays', () => {
-  it('is written and read as by the platform, for every length', () => {
+  it('is encoded and decoded like base64 of Node’s Buffer, for every length', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 100 }), (bytes) => {
         const text = Buffer.from(bytes).toString('base64');
@@ -27,7 +27,7 @@ describe('base64 in byte arrays', () => {
   });
 
   it.each(['A', 'AA', 'AAA', 'AB==', 'AAB=', 'AA=A', '====', 'A===', 'AAA*', 'AA==AA==', 'AAAA=', 'A A='])(
-    'accepts nothing that is not canonical, such as %s',
+    'rejects non-canonical input such as %s',
     (text) => expect(readBase64(bytesOf(text))).toBeUndefined(),
   );
 });
@@ -36,7 +36,7 @@ describe('an age file', () => {
   const chunk = 64 * 1024;
 
   it.each([0, 1, 5000, chunk - 1, chunk, chunk + 1, 2 * chunk, 3 * chunk + 17])(
-    'of %i bytes is opened by the age library, and the relay opens age files of that size',
+    'of %i bytes can be exchanged with the age library in both directions',
     async (length) => {
       const identity = await generateX25519Identity();
       const recipient = await identityToRecipient(identity);
@@ -50,7 +50,7 @@ describe('an age file', () => {
     },
   );
 
-  it('does not open if it was changed, truncated or extended anywhere', async () => {
+  it('does not open if it was modified, truncated or extended', async () => {
     const identity = await generateX25519Identity();
     const file = await encryptAgeFile(new Uint8Array(2 * chunk), await identityToRecipient(identity));
     const headerLength = file.length - 2 * chunk - 2 * 16 - 16;
@@ -76,7 +76,7 @@ describe('an age file', () => {
     await expect(decryptAgeFile(file, [other])).rejects.toThrow('no identity matched');
   });
 
-  it('is never sealed twice with the same key, and sealing does not change the plaintext', async () => {
+  it('is encrypted with a new key each time, and encryption does not change the plaintext', async () => {
     const recipient = await identityToRecipient(await generateX25519Identity());
     const plaintext = bytesOf('ring');
     const [one, two] = [
@@ -89,7 +89,7 @@ describe('an age file', () => {
 });
 
 describe('the document of a ring', () => {
-  it('returns every key, and is wiped', () => {
+  it('is wiped after all of its keys are decoded', () => {
     const ring = newKeyRing(sodium, startedAt);
     const document = encodeKeyRing(ring);
     const [primary] = ring.bouncerKeys;
@@ -101,7 +101,7 @@ describe('the document of a ring', () => {
     for (const text of privateTexts(ring)) expect(left.includes(text)).toBe(false);
   });
 
-  it('may have any layout, as after a restore by hand', () => {
+  it('may have any layout, for example after a manual restore', () => {
     const ring = newKeyRing(sodium, startedAt);
     const laidOut = JSON.stringify(JSON.parse(Buffer.from(encodeKeyRing(ring)).toString()), undefined, 2);
     expect(privateTexts(decodeKeyRing(bytesOf(laidOut)))).toEqual(privateTexts(ring));
@@ -112,8 +112,8 @@ describe('the document of a ring', () => {
     ['too long', (key: string) => `AAAA${key}`],
     ['not base64', (key: string) => `*${key.slice(1)}`],
     ['empty', () => ''],
-    ['what stands for another', () => '#1:32#######################################'],
-  ])('is refused if a private key is %s, without quoting it', (_name, spoil) => {
+    ['a placeholder for another key', () => '#1:32#######################################'],
+  ])('is rejected without quoting if a private key is %s', (_name, spoil) => {
     const json = JSON.parse(Buffer.from(encodeKeyRing(newKeyRing(sodium, startedAt))).toString());
     const [key] = json.bouncer_keys;
     key.private_key = spoil(key.private_key);
@@ -122,13 +122,13 @@ describe('the document of a ring', () => {
     );
   });
 
-  it('is refused when it ends within a text', () => {
+  it('is rejected if it ends within a string', () => {
     for (const cut of ['{"private_key":"AAAA', '{"private_key', '{"a":"\\']) {
       expect(() => decodeKeyRing(bytesOf(cut))).toThrow();
     }
   });
 
-  it('is refused if the name of a private key has another spelling', () => {
+  it('is rejected if the name of a private key is escaped', () => {
     const text = Buffer.from(encodeKeyRing(newKeyRing(sodium, startedAt))).toString();
     const hidden = (value: string) => text.replace(/"private_key":"[^"]*"/, `"private\\u005fkey":"${value}"`);
     expect(() => decodeKeyRing(bytesOf(hidden(`${'A'.repeat(43)}=`)))).toThrow('must be 32 bytes');

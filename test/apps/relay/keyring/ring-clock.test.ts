@@ -8,7 +8,7 @@ import { day, policy, sodium, startedAt } from './ring-material.js';
 const year = 365 * day;
 const dayOf = (instant: number) => new Date(instant).toISOString().slice(0, 10);
 
-/** Runs one command, with the clock's date confirmed by the operator. */
+/** Runs one command while the operator confirms the clock's date. */
 async function confirmed(terminal: KeyTerminal, ...argv: string[]) {
   terminal.environment.RELAY_KEY_TODAY = dayOf(terminal.now);
   const ran = await terminal.run(...argv);
@@ -37,7 +37,7 @@ async function phoneFollows(terminal: KeyTerminal, lastSequence: number, clockEr
   return verdict.kind === 'verified' ? verdict.list.sequence : verdict.reason;
 }
 
-/** A ring that was rotated while the clock was ahead, before the operator corrected the clock. */
+/** Creates a ring that was rotated while the clock was ahead. The clock is correct again when the function returns. */
 async function spoiltRing(ahead = 10 * year) {
   const terminal = await terminalWithRing();
   const right = terminal.now + 5 * day;
@@ -68,7 +68,7 @@ describe('a command with a clock that is far from the times in the ring', () => 
     expect(await ringOf(terminal)).toEqual(before);
   });
 
-  it('runs after a pause of at most 90 days, or if the operator gives today’s date', async () => {
+  it('runs after a pause of at most 90 days, or if the operator confirms today’s date', async () => {
     const terminal = await terminalWithRing();
     const { published } = await ringOf(terminal);
     terminal.now = Number(published?.issuedAt) + 90 * day + 1;
@@ -81,7 +81,7 @@ describe('a command with a clock that is far from the times in the ring', () => 
     expect((await terminal.run('rotate')).error).toBeUndefined();
   });
 
-  it('is refused if the clock is more than a day behind, and runs if it is less', async () => {
+  it('is refused if the clock is more than a day behind, and runs if the lag is smaller', async () => {
     const terminal = await terminalWithRing();
     const start = terminal.now;
     terminal.now = start - day + 59_999;
@@ -96,7 +96,7 @@ describe('a command with a clock that is far from the times in the ring', () => 
     expect(await phoneFollows(terminal, start)).toBe(start + 1);
   });
 
-  it('requires a date', async () => {
+  it('rejects a RELAY_KEY_TODAY that is not a date', async () => {
     const terminal = await terminalWithRing();
     terminal.environment.RELAY_KEY_TODAY = 'today';
     expect((await terminal.run('rotate')).error).toContain(
@@ -106,7 +106,7 @@ describe('a command with a clock that is far from the times in the ring', () => 
 });
 
 describe('a ring whose list has the right date, but a sequence from a clock that was ahead', () => {
-  it('is also refused, and corrected to a sequence that phones follow', async () => {
+  it('is refused, and corrected to a sequence that phones accept', async () => {
     const terminal = await terminalWithRing();
     const ring = await ringOf(terminal);
     if (ring.published === undefined) throw new Error('a new ring has no signed list');
@@ -123,7 +123,7 @@ describe('a ring whose list has the right date, but a sequence from a clock that
 });
 
 describe('keys mend-dates', () => {
-  it('makes a token key usable at once if only that key was dated some days ahead', async () => {
+  it('corrects a token key, even if only that key was dated ten days ahead', async () => {
     const terminal = await terminalWithRing();
     const right = terminal.now;
     terminal.now = right + 10 * day;
@@ -136,7 +136,7 @@ describe('keys mend-dates', () => {
     expect((await terminal.run('rotate')).error).toBeUndefined();
   });
 
-  it('repairs a ring from a clock that was ten years ahead, and phones follow its list again at once', async () => {
+  it('repairs a ring from a clock that was ten years ahead, and phones accept its list again', async () => {
     const { terminal, right, seen } = await spoiltRing();
     expect(await phoneFollows(terminal, seen)).toBe('issued-in-the-future');
     const refused = await terminal.run('rotate');
@@ -156,7 +156,7 @@ describe('keys mend-dates', () => {
   });
 
   it.each([2, 5, 7])(
-    'makes phones follow again after they followed a list from %d days ahead',
+    'makes phones accept new lists after they accepted a list from %d days ahead',
     async (days) => {
       const { terminal, right, seen } = await spoiltRing(days * day);
       const followed = right + days * day;
@@ -179,7 +179,7 @@ describe('keys mend-dates', () => {
   );
 
   it.each([2, 5, 7])(
-    'makes phones that are %d days behind follow at once, regardless of the list they have',
+    'makes phones that are %d days behind accept the new list, regardless of their last list',
     async (days) => {
       const ahead = 7 * day - 1000;
       const { terminal, right, seen } = await spoiltRing(ahead);
@@ -190,7 +190,7 @@ describe('keys mend-dates', () => {
     },
   );
 
-  it('repairs signing keys, token keys, and retired or revoked keys too, and keeps right dates', async () => {
+  it('repairs signing keys, token keys, and retired or revoked keys, and keeps correct dates', async () => {
     const { terminal, right } = await spoiltRing();
     const [first, second] = await keysOf(terminal);
     terminal.now = right + 10 * year;
@@ -215,7 +215,7 @@ describe('keys mend-dates', () => {
     expect(ring.tokenKeys.map(({ currentFrom }) => currentFrom)).toEqual([0, right + 120_000]);
   });
 
-  it('keeps the date of an accepted key that was replaced while the clock was right', async () => {
+  it('keeps the date of an accepted key that was replaced while the clock was correct', async () => {
     const terminal = await terminalWithRing();
     await terminal.run('rotate');
     terminal.now += 10 * year;
@@ -241,7 +241,7 @@ describe('keys mend-dates', () => {
     expect(await ringOf(other)).toEqual(spoilt);
   });
 
-  it('uses the date that the operator gives, in case the clock is wrong again', async () => {
+  it('refuses if the date from the operator contradicts the clock or is missing', async () => {
     const { terminal, right } = await spoiltRing();
     const spoilt = await ringOf(terminal);
     for (const [now, today, complaint] of [

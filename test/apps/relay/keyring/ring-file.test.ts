@@ -25,8 +25,8 @@ function rotateOnce({ keeper }: RingOnDisk) {
   return keeper.change((ring) => rotate(ring, { now: startedAt, policy, makeKeyPair }), change);
 }
 
-describe('a ring under another name', () => {
-  it('is refused if its path is a symbolic link, whose target would keep destroyed keys', async () => {
+describe('a ring file with another name', () => {
+  it('is rejected if its path is a symbolic link, whose target would keep destroyed keys', async () => {
     const disk = await ringOnDisk();
     const target = join(disk.folder, 'target.age');
     renameSync(disk.path, target);
@@ -42,7 +42,7 @@ describe('a ring under another name', () => {
     expect(readFileSync(target)).toEqual(before);
   });
 
-  it('is not created if a symbolic link has no target', async () => {
+  it('is not created through a dangling symbolic link', async () => {
     const disk = await ringOnDisk();
     renameSync(disk.path, join(disk.folder, 'away'));
     symlinkSync(join(disk.folder, 'nowhere'), disk.path);
@@ -52,7 +52,7 @@ describe('a ring under another name', () => {
     expect(lstatSync(disk.path).isSymbolicLink()).toBe(true);
   });
 
-  it('is refused while it has a hard link, and not afterwards', async () => {
+  it('is rejected while it has a second hard link', async () => {
     const disk = await ringOnDisk();
     const other = join(disk.folder, 'other');
     linkSync(disk.path, other);
@@ -69,7 +69,7 @@ describe('a ring under another name', () => {
 describe('a change of the ring', () => {
   afterEach(() => vi.restoreAllMocks());
 
-  it('removes the files of an interrupted change, and no others', async () => {
+  it('removes only the files of an interrupted change', async () => {
     const disk = await ringOnDisk();
     const leftover = `${disk.path}.0123456789ab.new`;
     const others = [
@@ -84,7 +84,7 @@ describe('a change of the ring', () => {
     expect(readdirSync(disk.folder)).toEqual(expect.arrayContaining(others));
   });
 
-  it('is on disk before the old ring is replaced, and so is its folder entry before it counts', async () => {
+  it('syncs the new file before it replaces the old file, and then the folder', async () => {
     const path = join(freshFolder(), 'ring.age');
     await writePrivateFile(path, 'old');
     const anyFile = await open(path);
@@ -113,7 +113,7 @@ describe('a change of the ring', () => {
     expect(readFileSync(path, 'utf8')).toBe('the new ring');
   });
 
-  it('leaves nothing behind if it cannot be written, and keeps the old ring active', async () => {
+  it('keeps the old ring and leaves no file behind if the write fails', async () => {
     const disk = await ringOnDisk();
     const before = readFileSync(disk.path);
     const anyFile = await open(disk.path);
@@ -121,7 +121,7 @@ describe('a change of the ring', () => {
     await anyFile.close();
     const { sync } = FileHandlePrototype;
     vi.spyOn(FileHandlePrototype, 'sync').mockImplementation(async function (this: FileHandle) {
-      // Makes only the sync of the ring fail, not the sync of the audit log.
+      // Only the sync of the ring fails, not the sync of the audit log.
       if (fstatSync(this.fd).ino !== statSync(disk.auditPath).ino) throw new Error('no space left');
       await sync.call(this);
     });

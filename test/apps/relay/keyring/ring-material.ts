@@ -22,7 +22,8 @@ export function freshFolder(): string {
 }
 
 /**
- * Every private key in a ring, in the encodings that a file could contain: base64, unpadded base64, and hexadecimal.
+ * Returns every private key in a ring, in the encodings that a file could contain: base64, unpadded base64,
+ * hexadecimal, and raw bytes.
  */
 export function privateTexts(ring: KeyRing): string[] {
   const secrets = [
@@ -49,7 +50,7 @@ export interface RingOnDisk {
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** Creates a key ring file in a new folder. The default clock is `time`. */
+/** Creates a key ring file in a new folder. Default for `clock`: reads `time` of the result. */
 export async function ringOnDisk(ring?: KeyRing, clock?: Clock): Promise<RingOnDisk> {
   const folder = freshFolder();
   const identityPath = join(folder, 'identity');

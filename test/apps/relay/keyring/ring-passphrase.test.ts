@@ -12,7 +12,7 @@ const lowWork = 8;
 describe('a passphrase', () => {
   const passphrase = 'a long passphrase, with spaces';
 
-  it('encrypts files that the age library opens, and opens its files', async () => {
+  it('works in both directions with the age library', async () => {
     const encrypter = new Encrypter();
     encrypter.addRecipient(passphraseRecipient(passphrase, lowWork));
     const theirs = new Decrypter();
@@ -27,7 +27,7 @@ describe('a passphrase', () => {
     expect(await ours.decrypt(await library.encrypt('ring'), 'text')).toBe('ring');
   });
 
-  it('opens nothing when it is wrong, or when the file requires minutes of key derivation', async () => {
+  it('does not open a file if it is wrong, or if the file would require minutes of key derivation', async () => {
     const sealed = async (workFactor: number) => {
       const encrypter = new Encrypter();
       encrypter.addRecipient(passphraseRecipient(passphrase, workFactor));
@@ -44,7 +44,7 @@ describe('a passphrase', () => {
     await expect(right.decrypt(new Uint8Array(Buffer.from(header, 'latin1')))).rejects.toThrow();
   });
 
-  it('is derived without blocking the event loop', async () => {
+  it('is turned into a key without blocking the event loop', async () => {
     const turnsMeanwhile = async () => {
       let turns = 0;
       let done = false;
@@ -61,7 +61,7 @@ describe('a passphrase', () => {
     await expect.poll(turnsMeanwhile).toBeGreaterThan(20);
   });
 
-  it('is read from a private file, whose first line encrypts and whose lines all decrypt', async () => {
+  it('is read from a private file: the first line encrypts, and all lines decrypt', async () => {
     const folder = freshFolder();
     const path = join(folder, 'passphrase');
     await expect(openKeyRingCipher({ kind: 'passphrase', path }, lowWork)).rejects.toThrow(
@@ -81,7 +81,7 @@ describe('a passphrase', () => {
     expect(await refusal(alone.decrypt(old))).toContain(path);
   });
 
-  it('is refused if it can be guessed, and a truncated ring is reported as damaged', async () => {
+  it('is rejected if it is too short, and a truncated ring is reported as damaged', async () => {
     const path = join(freshFolder(), 'passphrase');
     const open = () => openKeyRingCipher({ kind: 'passphrase', path }, lowWork);
     await writePrivateFile(path, 'fifteen letters\n');

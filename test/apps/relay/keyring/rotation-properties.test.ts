@@ -31,7 +31,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     weight: 2,
     arbitrary: fc.record({ kind: fc.constantFrom('retire' as const, 'revoke' as const), which: fc.nat(9) }),
   },
-  // Moves the clock backward too, because clocks are corrected.
+  // Also moves the clock backward, because operators correct clocks.
   {
     weight: 3,
     arbitrary: fc.record({ kind: fc.constant('wait' as const), days: fc.integer({ min: -200, max: 500 }) }),
@@ -44,7 +44,7 @@ interface InFlight {
   goodUntil: number;
 }
 
-/** External observations that the ring must be consistent with. */
+/** Observations from outside that the ring must not contradict. */
 interface Model {
   ring: KeyRing;
   now: number;
@@ -114,7 +114,7 @@ function take(model: Model, taken: Step): void {
 }
 
 /**
- * Shortens the promised acceptance period. The policy counts from the rotation, so acceptance ends earlier if the clock
+ * Shortens the expected acceptance period. The policy counts from the rotation, so acceptance ends earlier if the clock
  * was set back after the registration was sealed.
  */
 function shortenPromises(model: Model, replaced: string): void {
@@ -159,7 +159,7 @@ function check(model: Model): void {
 }
 
 describe('the key ring, over thousands of random histories', () => {
-  it('never has two primaries, never loses an accepted key, never restores a destroyed one', () => {
+  it('never has two primary keys, never loses an accepted key, and never restores a destroyed key', () => {
     let lives = 0;
     fc.assert(
       fc.property(fc.array(step, { maxLength: 14 }), (steps) => {

@@ -17,7 +17,7 @@ function commandsOf(page: string): string[] {
   return [...page.matchAll(/<!-- run by a test -->\n```sh\n([\s\S]*?)```/g)].map(([, code = '']) => code);
 }
 
-/** Runs commands in a new folder, as an operator types them. */
+/** Runs commands in `folder`, as an operator would type them. */
 async function runScript(folder: string, commands: string, environment: Record<string, string> = {}) {
   const relay = `waxwing-relay() { '${process.execPath}' '${join(root, 'apps/relay/bin/waxwing-relay.js')}' "$@"; }`;
   const { PATH = '' } = process.env;
@@ -33,7 +33,7 @@ async function runScript(folder: string, commands: string, environment: Record<s
 }
 
 describe('the runbook', () => {
-  it('has commands that work in sequence on a fresh machine', async () => {
+  it('contains commands that work in sequence on a fresh machine', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'waxwing-runbook-'));
     const blocks = commandsOf(runbook);
     expect(blocks.length).toBeGreaterThan(11);
@@ -50,7 +50,7 @@ describe('the runbook', () => {
     expect(status, output).toBe(0);
   }, 300_000);
 
-  it('names every setting, with its actual default', () => {
+  it('lists every setting with its actual default', () => {
     const asked: string[] = [];
     class NotingReader extends EnvironmentReader {
       override optional(name: string): string | undefined {
@@ -72,7 +72,7 @@ describe('the runbook', () => {
 
 describe('docs/scaling.md', () => {
   eachPostgres((postgres) => {
-    it('has commands that move a relay and its key ring to PostgreSQL', async () => {
+    it('contains commands that move a relay and its key ring to PostgreSQL', async () => {
       const folder = mkdtempSync(join(tmpdir(), 'waxwing-scaling-'));
       const [block = '', ...others] = commandsOf(scaling);
       expect(others).toEqual([]);

@@ -28,13 +28,13 @@ afterEach(async () => {
 });
 
 describe('the published key list', () => {
-  it('is verified by a phone from the pinned key on, and has the same bytes for all clients', async () => {
+  it('can be verified with the pinned key, and has the same bytes for all clients', async () => {
     const [{ public_key } = { public_key: '' }] = await listedKeys(here.terminal);
     expect(await followedKey(here)).toBe(public_key);
     expect(await fetchKeyList(here.relay.url)).toEqual(await fetchKeyList(here.relay.url));
   });
 
-  it('may be cached, and is not sent again to a client that has it', async () => {
+  it('is cacheable, and gets 304 for a client that already has it', async () => {
     const url = here.relay.url + keyListPath;
     const first = await fetch(url);
     const etag = first.headers.get('etag') ?? '';
@@ -43,7 +43,7 @@ describe('the published key list', () => {
     for (const known of [etag, `"1", W/${etag}`, '*']) {
       const again = await fetch(url, { headers: { 'if-none-match': known } });
       expect([again.status, await again.text(), again.headers.get('etag')]).toEqual([304, '', etag]);
-      // A cache would copy these headers to the body that it stores (RFC 9111 section 3.2).
+      // A cache would apply these headers to its stored response (RFC 9111 section 3.2).
       expect([again.headers.get('content-type'), again.headers.get('content-length')]).toEqual([null, null]);
     }
     await here.terminal.run('rotate');
@@ -80,7 +80,7 @@ describe('the published key list', () => {
 });
 
 describe('a command beside the running relay', () => {
-  it('takes effect before it ends, through a socket that is private to the relay', async () => {
+  it('takes effect before it exits, through a socket with mode 0600', async () => {
     const before = await followedKey(here);
     expect(await here.terminal.json('rotate')).toMatchObject({ changed: true });
     expect(await followedKey(here)).not.toBe(before);
@@ -89,7 +89,7 @@ describe('a command beside the running relay', () => {
     expect(audit).toContain('"action":"rotate","changes":["bouncer key');
   });
 
-  it('needs no identity, because the relay has it', async () => {
+  it('does not need the identity file, because the relay has the key ring open', async () => {
     renameSync(join(here.terminal.folder, 'identity'), join(here.terminal.folder, 'away'));
     const { error } = await here.terminal.run('list');
     expect(error).toContain('identity');
@@ -98,7 +98,7 @@ describe('a command beside the running relay', () => {
     expect(await listedKeys(here.terminal)).toHaveLength(1);
   });
 
-  it('is refused by the running relay as without one', async () => {
+  it('gets the same refusals from the running relay as without a relay', async () => {
     const [primary] = await listedKeys(here.terminal);
     const { error } = await here.terminal.run('retire', primary?.id ?? '', '--yes');
     expect(error).toContain('is the primary key: rotate first');
@@ -114,14 +114,14 @@ describe('a command beside the running relay', () => {
     expect(await listedKeys(here.terminal)).toHaveLength(1);
   });
 
-  it('is counted in the same metrics as requests of the other listener', async () => {
+  it('is counted in the same metrics as requests to the public listener', async () => {
     await here.terminal.json('rotate');
     const metrics = await (await fetch(here.relay.metricsUrl ?? '')).text();
     expect(metrics).toContain('operation="POST /admin/api/keys/rotate",status="200"');
     expect(metrics).toMatch(/^waxwing_http_requests_in_flight 0$/m);
   });
 
-  it('works directly on the ring after the relay has stopped, even if it left its socket behind', async () => {
+  it('works directly on the ring after the relay has stopped, even if a socket file is left', async () => {
     await here.relay.close();
     const path = join(here.terminal.folder, 'ring.age.sock');
     expect(existsSync(path)).toBe(false);
@@ -135,7 +135,7 @@ describe('a command beside the running relay', () => {
     expect(await here.terminal.json('rotate')).toMatchObject({ changed: true });
   });
 
-  it('takes effect within two seconds when it changes the ring without the relay', async () => {
+  it('that changes the ring without the relay takes effect within two seconds', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     const watched = await relayWithKeys();
     const before = await followedKey(watched);
@@ -157,7 +157,7 @@ describe('a command beside the running relay', () => {
 });
 
 describe('three rotations under a stream of registrations', () => {
-  it('do not make phones that follow the list fail', async () => {
+  it('cause no failures for phones that follow the list', async () => {
     let streaming = true;
     const statuses: number[] = [];
     const stream = async (phone: number) => {
@@ -186,7 +186,7 @@ describe('three rotations under a stream of registrations', () => {
     expect(Math.min(...used)).toBeGreaterThan(0);
   });
 
-  it('keep a phone that knows only its built-in key working until the date, then refuse it', async () => {
+  it('keep the built-in key of an old phone working until its end date, and then refuse it', async () => {
     const builtIn = await followedKey(here);
     for (let rotation = 0; rotation < 3; rotation += 1) {
       await here.terminal.run('rotate');
@@ -204,7 +204,7 @@ describe('three rotations under a stream of registrations', () => {
 });
 
 describe('the token key', () => {
-  it('is replaced row by row; the same phone keeps its device meanwhile, and the old key is destroyed', async () => {
+  it('is replaced row by row, devices keep their ids, and the old key is destroyed', async () => {
     const { terminal } = here;
     const key = await followedKey(here);
     const first = await registerWith(here, key, 'token A');

@@ -22,7 +22,7 @@ function vault() {
 }
 
 describe('tokens at rest', () => {
-  it('open again, and are never encrypted to the same text twice', () => {
+  it('can be decrypted, and are never encrypted to the same ciphertext twice', () => {
     const { vault: here } = vault();
     const [one, two] = [here.seal(token, place), here.seal(token, place)];
     expect(one).not.toBe(two);
@@ -30,7 +30,7 @@ describe('tokens at rest', () => {
     expect(one).not.toContain(Buffer.from(token).toString('base64').slice(0, 16));
   });
 
-  it('are found by a keyed hash under a key that encrypts nothing', () => {
+  it('are found by a keyed hash whose key is not used for encryption', () => {
     const { world, vault: here } = vault();
     const [key] = world.ring.tokenKeys;
     const expected = noble.keyedHash(Buffer.from(token), key?.lookupKey.reveal() ?? new Uint8Array());
@@ -38,7 +38,7 @@ describe('tokens at rest', () => {
     expect(key?.lookupKey.reveal()).not.toEqual(key?.encryptionKey.reveal());
   });
 
-  it('do not open if any character was changed, or with another ring', () => {
+  it('do not open after any change, or with another ring', () => {
     const { vault: here } = vault();
     const sealed = here.seal(token, place);
     const bytesOf = (text: string) => Buffer.from(text.slice(11), 'base64');
@@ -71,7 +71,7 @@ describe('tokens at rest', () => {
     }
   });
 
-  it('use a new key only once every relay has it, and open with both', () => {
+  it('use a new key only after its start time, and open with both keys', () => {
     const { world, vault: here } = vault();
     const old = here.seal(token, place);
     const [oldLookup] = here.lookups(token);

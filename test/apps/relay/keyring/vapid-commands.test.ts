@@ -29,7 +29,7 @@ afterAll(() => {
 const run = (argv: readonly string[], answer?: boolean): Promise<CommandRun> =>
   runRelayCommand(['apps', ...argv], { environment, ...(answer !== undefined && { answer }) });
 
-it('the commands for VAPID keys print the public halves, check that an app has one, and destroy one', async () => {
+it('the commands for VAPID keys print public halves, report an app without a key, and destroy a key', async () => {
   expect((await run(['vapid'])).stdout).toContain('The key ring has no VAPID key');
   const missing = await run(['check']);
   expect(missing.status).toBe(1);

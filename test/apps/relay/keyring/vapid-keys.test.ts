@@ -13,7 +13,7 @@ const fresh = () => newKeyRing(sodium, startedAt);
 const withKeys = (...names: string[]) => addVapidKeys(fresh(), names, startedAt);
 
 describe('a VAPID key pair', () => {
-  it('is 65 and 32 bytes, and its halves belong together', () => {
+  it('has a public half of 65 bytes that belongs to its private half of 32 bytes', () => {
     for (let count = 0; count < 300; count += 1) {
       const key = newVapidKey('web', startedAt);
       expect(Buffer.from(key.publicKey, 'base64url').length).toBe(65);
@@ -28,7 +28,7 @@ describe('a VAPID key pair', () => {
     }
   });
 
-  it('is kept in the document of the ring, and not written without an app', () => {
+  it('is stored in the document of the ring, which has no such field without Web Push apps', () => {
     const ring = withKeys('web', 'other');
     const document = encodeKeyRing(ring);
     const decoded = decodeKeyRing(new Uint8Array(document));
@@ -42,7 +42,7 @@ describe('a VAPID key pair', () => {
     expect(checkKeyRing(decoded, sodium)).toBeUndefined();
   });
 
-  it('is wiped with the ring, and kept if another ring has it', () => {
+  it('is wiped with the ring, unless another ring shares it', () => {
     const ring = withKeys('web');
     const bytes = ring.vapidKeys[0]?.privateKey.reveal() ?? new Uint8Array();
     wipeKeyRing(ring, sodium, { ...fresh(), vapidKeys: ring.vapidKeys });
@@ -51,7 +51,7 @@ describe('a VAPID key pair', () => {
     expect(bytes.every((byte) => byte === 0)).toBe(true);
   });
 
-  it('is refused if its halves do not belong together, or if an app has two', () => {
+  it('is rejected if its halves do not match, or if an app has two key pairs', () => {
     const ring = withKeys('web', 'other');
     const [one, two] = ring.vapidKeys;
     const swapped = { ...ring, vapidKeys: [{ ...one, privateKey: two?.privateKey } as never] };
@@ -60,7 +60,7 @@ describe('a VAPID key pair', () => {
     expect(checkKeyRing(twice, sodium)).toContain('two VAPID keys for one app');
   });
 
-  it('is named in the changes of the ring', () => {
+  it('is listed in the changes of the ring', () => {
     const [before, after] = [fresh(), withKeys('web')];
     expect(describeChanges({ ...after, vapidKeys: [] }, after)).toEqual(['VAPID key of web added']);
     expect(describeChanges(after, { ...after, vapidKeys: [] })).toEqual(['VAPID key of web destroyed']);
@@ -69,7 +69,7 @@ describe('a VAPID key pair', () => {
 });
 
 describe('the VAPID keys of a ring', () => {
-  it('are made once for each app, and stay in the stored ring', async () => {
+  it('are created once for each app, and stay in the stored ring', async () => {
     const disk = await ringOnDisk();
     let { ring } = await disk.keeper.read();
     const keys = new VapidKeys(
@@ -90,7 +90,7 @@ describe('the VAPID keys of a ring', () => {
     expect(privateTexts(stored).length).toBeGreaterThan(privateTexts(fresh()).length);
   });
 
-  it('sign tokens that their public half verifies, for a known app only', async () => {
+  it('sign tokens for known apps only, and the public half verifies the signature', async () => {
     const ring = withKeys('web');
     const keys = new VapidKeys(() => ring);
     expect(await keys.ensure(['unknown'], startedAt)).toEqual([]);

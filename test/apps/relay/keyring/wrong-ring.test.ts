@@ -35,13 +35,13 @@ eachBackend((backend) => {
   }
 
   async function readiness() {
-    // Uses the operator's port, because the public port does not report why the relay is not ready.
+    // Uses the metrics port, because the public port does not report why the relay is not ready.
     const response = await fetch(new URL('/health/ready', here.relay.metricsUrl));
     const { checks } = (await response.json()) as { checks: { keys: string } };
     return [response.status, checks.keys] as const;
   }
 
-  it('no new ring is created beside devices whose tokens it could not open, unless forced', async () => {
+  it('a ring that could not open the tokens of stored devices is created only with --yes-lose-devices', async () => {
     const { terminal } = here;
     expect((await terminal.run('init')).error).toContain("The relay's database contains devices");
     expect((await terminal.run('init', '--dry-run')).error).toContain('--yes-lose-devices');
@@ -54,7 +54,7 @@ eachBackend((backend) => {
     expect(await keysOf(terminal)).toHaveLength(1);
   });
 
-  it('a ring without the key of the stored tokens is reported, and deliveries fail one by one', async () => {
+  it('a ring without the key of a stored token is reported, and only affected deliveries fail', async () => {
     const { terminal } = here;
     await terminal.json('init', '--yes-lose-devices');
     Object.assign(here, await startRelayOf(terminal));
