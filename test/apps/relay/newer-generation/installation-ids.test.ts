@@ -14,11 +14,11 @@ const day = 86_400_000;
 eachBackend((backend) => {
   let relay: DeliveriesUnderTest;
   let server: StockServer;
-  /** Milliseconds by which the relay's clock is ahead. */
+  /** Lead of the relay's clock over the system clock, in milliseconds. */
   let ahead = 0;
   afterEach(() => relay.close());
 
-  /** Starts a relay with a single Firebase app, which has this entry. */
+  /** Starts a relay with a single Firebase app. `entry` adds fields to its entry in the apps file. */
   async function start(entry: object = {}): Promise<void> {
     ahead = 0;
     relay = await startDeliveriesUnderTest({
@@ -50,7 +50,7 @@ eachBackend((backend) => {
       [{}, 'token'],
       [{ address_by: 'fid' }, 'fid'],
     ])(
-      'is addressed in an app of %j by the field %s, and registration tokens by token',
+      'is sent in an app with %j in the field %s, and a registration token in the field token',
       async (entry, field) => {
         await start(entry);
         const token = `${fid.replace('d', 'c')}:APA91b`;
@@ -62,7 +62,7 @@ eachBackend((backend) => {
       },
     );
 
-    it('is retried and kept within a day of its registration when Google does not know it yet', async () => {
+    it('is retried, not deleted, if Google does not know it on the first day', async () => {
       await start();
       const id = await register(fid);
       ahead = day - 60_000;
@@ -76,7 +76,7 @@ eachBackend((backend) => {
       expect((await resultsOf(id)).results).toEqual([{ status: 'sent' }]);
     });
 
-    it('is deleted when Google does not know it a day after its registration, and works again after another registration', async () => {
+    it('is deleted if Google does not know it after a day, and counts as new after another registration', async () => {
       await start();
       const id = await register(fid);
       ahead = day;
@@ -88,7 +88,7 @@ eachBackend((backend) => {
       expect(await resultsOf(id)).toMatchObject({ delete_token_ids: [], results: [{ status: 'queued' }] });
     });
 
-    it('is deleted at once when Google says that it is not an installation id', async () => {
+    it('is deleted immediately if Google reports that it is not an installation id', async () => {
       await start({ address_by: 'fid' });
       const id = await register(fid);
       await relay.faults([
@@ -100,7 +100,7 @@ eachBackend((backend) => {
       });
     });
 
-    it('is an ordinary registration token if it only looks similar', async () => {
+    it('is treated as a registration token if it is one character too long', async () => {
       await start({ address_by: 'fid' });
       const longer = `${fid}a`;
       const id = await register(longer);
@@ -108,7 +108,7 @@ eachBackend((backend) => {
       expect(await resultsOf(id)).toMatchObject({ delete_token_ids: [id], results: [{ status: 'gone' }] });
     });
 
-    it('ends its registration token at Google with the first notification, and the relay deletes that token', async () => {
+    it('replaces the registration token of its phone after the first notification', async () => {
       await start({ address_by: 'fid' });
       const [old, current] = [await register(`${fid}:APA91b`), await register(fid)];
       expect((await resultsOf(old)).results).toEqual([{ status: 'sent' }]);
@@ -120,8 +120,8 @@ eachBackend((backend) => {
     });
   });
 
-  describe('an app that turned on AndroidConfigV2', () => {
-    it('gets urgent notifications of the newer generation with a placeholder, and others as a background sync', async () => {
+  describe('an app with android_v2', () => {
+    it('gets urgent notifications with a placeholder, and other notifications as a background sync', async () => {
       await start({ android_v2: true });
       const [urgent, calm] = [await register('urgent:1'), await register('calm:1')];
       const { body } = await server.notify([

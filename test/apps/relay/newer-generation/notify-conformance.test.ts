@@ -8,7 +8,7 @@ import {
 } from '../deliveries/deliveries-under-test.js';
 import { apnsElement, connectStockServer, fcmElement, type StockServer } from './stock-server.js';
 
-// Checks the section "remotes/push/e2ee/notify" in docs/protocol.md, sentence by sentence, with requests of newer
+// Checks the section "remotes/push/e2ee/notify" in docs/protocol.md, sentence by sentence, with requests from newer
 // servers.
 const otherRealm = 'e502dde1-74fc-44b3-9e3a-114c41ed3ea4';
 const bundleId = 'org.example.App';
@@ -39,7 +39,7 @@ eachBackend((backend) => {
   }
 
   describe('notifying in the newer generation over HTTP', () => {
-    it('answers the four fields of stock relays with their types, and the results beside them', async () => {
+    it('returns the four fields of stock relays with their types, and the results', async () => {
       const { body } = await server.notify([fcmElement((await phone('fcm')).id)]);
       expect(Object.keys(body).sort()).toEqual([
         ...['android_successfully_sent_count', 'apple_successfully_sent_count', 'delete_token_ids'],
@@ -53,7 +53,7 @@ eachBackend((backend) => {
       });
     });
 
-    it('answers a request without elements with the lists of both generations', async () => {
+    it('returns the lists of both generations for a request without elements', async () => {
       const { status, body } = await server.notify([]);
       expect(status).toBe(200);
       expect(body).toMatchObject({ delete_token_ids: [], delete_device_ids: [], results: [] });
@@ -86,13 +86,13 @@ eachBackend((backend) => {
       });
     });
 
-    it('delivers nothing of a request with a token id that is not base64', async () => {
+    it('delivers nothing if one token id in the request is not base64', async () => {
       const good = await phone('fcm');
       expect((await server.notify([fcmElement(good.id), fcmElement('abc')])).status).toBe(400);
       expect(await relay.arrived(good.token)).toEqual([]);
     });
 
-    it('delivers to devices of both vendors in one request, two of each, once each', async () => {
+    it('delivers each notification of a request for both vendors exactly once', async () => {
       const phones = [await phone('apns'), await phone('fcm'), await phone('apns'), await phone('fcm')];
       const elements = phones.map(({ id }, index) => (index % 2 ? fcmElement(id) : apnsElement(id)));
       const { body } = await server.notify(elements);
@@ -104,7 +104,7 @@ eachBackend((backend) => {
       for (const { token } of phones) expect(await relay.arrived(token)).toHaveLength(1);
     });
 
-    it('names every unknown, dead and non-canonical id once, in the order and spelling of the request', async () => {
+    it('lists every unknown, dead and non-canonical id once, in the order and spelling of the request', async () => {
       const [live, dead] = [await phone('fcm'), await phone('apns')];
       await relay.faults([{ vendor: 'apns', token: dead.token, status: 410, timestamp: Date.now() + 1000 }]);
       const unlike = live.id.replace(/.=$/, (end) => `${nextCharacter(end.charAt(0))}=`);
@@ -120,7 +120,7 @@ eachBackend((backend) => {
       expect(again.body.delete_token_ids).toEqual([dead.id]);
     });
 
-    it('names a token that dies even if an element of the wrong vendor reaches it', async () => {
+    it('lists a dead token even if the request also has an element of the wrong vendor for it', async () => {
       const dead = await phone('fcm');
       await relay.faults([{ vendor: 'fcm', token: dead.token, status: 404, reason: 'UNREGISTERED' }]);
       const { body } = await server.notify([apnsElement(dead.id), fcmElement(dead.id)]);
@@ -128,7 +128,7 @@ eachBackend((backend) => {
       expect(body.delete_token_ids).toEqual([dead.id]);
     });
 
-    it('skips elements of the wrong vendor, and delivers the others', async () => {
+    it('rejects elements of the wrong vendor, and delivers the others', async () => {
       const [google, apple] = [await phone('fcm'), await phone('apns')];
       const elements = [apnsElement(google.id), fcmElement(apple.id), fcmElement(google.id)];
       const { status, body } = await server.notify(elements);
@@ -139,7 +139,7 @@ eachBackend((backend) => {
       expect(await relay.arrived(apple.token)).toEqual([]);
     });
 
-    it.each([10, 5, 1])('forwards the headers of APNs with priority %i unchanged', async (apns_priority) => {
+    it.each([10, 5, 1])('forwards APNs headers with priority %i unchanged', async (apns_priority) => {
       for (const apns_push_type of ['alert', 'background']) {
         const { token, id } = await phone('apns');
         const aps = { 'mutable-content': 1 };
@@ -177,7 +177,7 @@ eachBackend((backend) => {
       for (const long of aps.match(/\d{17,}/g) ?? []) expect(delivery?.text).toContain(long);
     });
 
-    it.each(['high', 'normal'])('sends FCM text values with priority %s', async (fcm_priority) => {
+    it.each(['high', 'normal'])('sends string values to FCM with priority %s', async (fcm_priority) => {
       const { token, id } = await phone('fcm');
       const payload = { push_key_id: 4_294_967_295, encrypted_data: 'AAAA', unknown: 1 };
       await server.notify([fcmElement(id, { fcm_priority, payload, unknown: {} })]);
@@ -197,7 +197,7 @@ eachBackend((backend) => {
       ['token_id', { token_id: 7 }],
       ['http_headers.apns_priority', { http_headers: { apns_priority: 7, apns_push_type: 'alert' } }],
       ['http_headers.apns_push_type', { http_headers: { apns_priority: 5, apns_push_type: 'voip' } }],
-    ])('refuses an element with another %s', async (field, changes) => {
+    ])('refuses an element with an invalid %s', async (field, changes) => {
       const { status, body } = await server.notify([fcmElement('AAAAAAAAAAE=', changes)]);
       expect([status, body.code]).toEqual([400, 'BAD_REQUEST']);
       expect(body.msg).toContain(`push_requests.0.${field}`);
@@ -205,7 +205,9 @@ eachBackend((backend) => {
   });
 });
 
-/** Returns the next character in the base64 alphabet. At the end of a text, this changes only unused bits. */
+/**
+ * Returns the next character in the base64 alphabet. As the last character of a string, it changes only unused bits.
+ */
 function nextCharacter(character: string): string {
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
   return alphabet.charAt(alphabet.indexOf(character) + 1);

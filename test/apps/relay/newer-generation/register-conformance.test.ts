@@ -4,7 +4,7 @@ import { eachBackend } from '../../../support/test-databases.js';
 import { type DeliveriesUnderTest, startDeliveriesUnderTest } from '../deliveries/deliveries-under-test.js';
 import { apnsElement, connectStockServer, fcmElement, type StockServer } from './stock-server.js';
 
-// Checks the section "remotes/push/e2ee/register" in docs/protocol.md, sentence by sentence, with requests of newer
+// Checks the section "remotes/push/e2ee/register" in docs/protocol.md, sentence by sentence, with requests from newer
 // servers.
 const otherRealm = 'e502dde1-74fc-44b3-9e3a-114c41ed3ea4';
 const now = () => Math.floor(Date.now() / 1000);
@@ -26,7 +26,7 @@ eachBackend((backend) => {
   });
   afterAll(() => relay.close());
 
-  /** The row of a token. */
+  /** Reads the row of a token. */
   const rowOf = (tokenId: string | undefined) =>
     relay.database.db
       .selectFrom('relay_devices')
@@ -35,7 +35,7 @@ eachBackend((backend) => {
       .executeTakeFirst();
 
   describe('registering in the newer generation over HTTP', () => {
-    it('returns only success, also for a repeat', async () => {
+    it('returns only success, even for a repeated request', async () => {
       const form = server.form(newToken());
       for (const _repeat of [1, 2]) {
         const { status, headers, body } = await server.register(form);
@@ -44,7 +44,7 @@ eachBackend((backend) => {
       }
     });
 
-    it('refuses in the documented order, each with its status, code and sentence', async () => {
+    it('checks errors in the documented order, with the documented status, code and message', async () => {
       const stale = { timestamp: now() - 86_401 };
       const type = { 'content-type': 'application/x-www-form-urlencoded' };
       const good = server.form(newToken(), stale);
@@ -102,9 +102,9 @@ eachBackend((backend) => {
       ['ahead by less than a day', () => now() + 86_000],
       ['an integral float', () => `${now()}.0`],
       ['with an exponent', () => `${now() / 10}e1`],
-      ['decimal text', () => `"${now()}"`],
-      ['text with white space', () => `" ${now()}\\n"`],
-      ['text of an integral float', () => `"${now()}.0"`],
+      ['a decimal string', () => `"${now()}"`],
+      ['a string with whitespace', () => `" ${now()}\\n"`],
+      ['a string of an integral float', () => `"${now()}.0"`],
     ])('accepts a timestamp that is %s', async (_case, timestamp) => {
       const token = newToken();
       const plaintext = `{"token_kind":"fcm","token":"${token}","timestamp":${timestamp()}}`;
@@ -112,14 +112,14 @@ eachBackend((backend) => {
       expect((await server.register(form)).body).toEqual(success);
     });
 
-    it.each(['true', '-1', '0', '"0"'])('reads the timestamp %s as long ago', async (timestamp) => {
+    it.each(['true', '-1', '0', '"0"'])('treats the timestamp %s as expired', async (timestamp) => {
       const token = newToken();
       const plaintext = `{"token_kind":"fcm","token":"${token}","timestamp":${timestamp}}`;
       const form = server.form(token, {}, { encrypted_push_registration: server.sealText(plaintext) });
       expect((await server.register(form)).body.code).toBe('REQUEST_EXPIRED');
     });
 
-    it('reads a registration leniently: unknown and repeated fields, null, white space', async () => {
+    it('accepts unknown and repeated fields, null, and whitespace in a registration', async () => {
       const token = newToken();
       const texts = [
         `{"ios_app_id":null,"timestamp":${now()},"token":"${token}","token_kind":"fcm","new":{"a":[1]}}`,
@@ -134,13 +134,13 @@ eachBackend((backend) => {
     });
 
     it.each<[string, (token: string) => string]>([
-      ['no JSON', () => 'token'],
+      ['not JSON', () => 'token'],
       ['an array', (token) => JSON.stringify([{ token_kind: 'fcm', token, timestamp: now() }])],
       ['without a timestamp', (token) => JSON.stringify({ token_kind: 'fcm', token })],
       ['with a fractional timestamp', (token) => `{"token_kind":"fcm","token":"${token}","timestamp":1.5}`],
       ['with the timestamp null', (token) => `{"token_kind":"fcm","token":"${token}","timestamp":null}`],
       ['of an unknown kind', (token) => JSON.stringify({ token_kind: 'FCM', token, timestamp: now() })],
-      ['with a number as token', () => JSON.stringify({ token_kind: 'fcm', token: 7, timestamp: now() })],
+      ['with a number as the token', () => JSON.stringify({ token_kind: 'fcm', token: 7, timestamp: now() })],
       [
         'for Google with a bundle id',
         (token) => JSON.stringify({ token_kind: 'fcm', token, timestamp: now(), ios_app_id: 'a' }),
@@ -150,7 +150,7 @@ eachBackend((backend) => {
         () => JSON.stringify({ token_kind: 'apns', token: 'c0ffee', timestamp: now() }),
       ],
       [
-        'for Apple with a bundle id that is none',
+        'for Apple with an invalid bundle id',
         () => JSON.stringify({ token_kind: 'apns', token: 'c0ffee', timestamp: now(), ios_app_id: '* -- +' }),
       ],
       [
@@ -166,14 +166,14 @@ eachBackend((backend) => {
     });
 
     it.each(['abcde', 'A', 'AA', '', 'AAAA', '-_-_', '@abcdefg'])(
-      'refuses the sealed text %j with the same sentence',
+      'refuses the sealed registration %j with the same message',
       async (encrypted_push_registration) => {
         const form = server.form(newToken(), {}, { encrypted_push_registration });
         expect(await server.register(form)).toMatchObject({ status: 400, body: invalid });
       },
     );
 
-    it('refuses another spelling of the id, in which unused bits are set', async () => {
+    it('refuses a non-canonical token id with unused bits set', async () => {
       const form = server.form('c0ffee', { token_kind: 'apns', ios_app_id: 'org.example.App' });
       expect(form.token_id).toBe('+wKIhyAx/Eg=');
       expect(await server.register({ ...form, token_id: '+wKIhyAx/Eh=' })).toMatchObject({
@@ -182,7 +182,7 @@ eachBackend((backend) => {
       });
     });
 
-    it('distinguishes two letter cases of an Apple token, and stores the token as written', async () => {
+    it('treats an Apple token in upper and lower case as two tokens, and stores each as sent', async () => {
       const apple = { token_kind: 'apns', ios_app_id: 'org.example.App' };
       expect(server.form('c0ffee').token_id).toBe('+wKIhyAx/Eg=');
       expect(server.form('C0FFEE').token_id).toBe('jS5/TZMf7/8=');
@@ -191,14 +191,14 @@ eachBackend((backend) => {
         const crossed = server.form(token, apple, { token_id: server.form(swapCase(token)).token_id ?? '' });
         expect(await server.register(crossed)).toMatchObject({ status: 400, body: invalid });
       }
-      // Apple treats both letter cases as one token, so both devices reach the same phone.
+      // Apple treats both spellings as one token, so both devices reach the same phone.
       for (const [index, id] of ['+wKIhyAx/Eg=', 'jS5/TZMf7/8='].entries()) {
         expect((await server.notify([apnsElement(id)])).body.apple_successfully_sent_count).toBe(1);
         expect(await relay.arrived('c0ffee')).toHaveLength(index + 1);
       }
     });
 
-    it('revives a device that died, with its new bundle id', async () => {
+    it('revives an expired device with its new bundle id', async () => {
       const token = 'dead0001';
       const apple = (ios_app_id: string) => server.form(token, { token_kind: 'apns', ios_app_id });
       const { token_id = '' } = apple('org.example.One');
@@ -216,7 +216,7 @@ eachBackend((backend) => {
       expect(delivery?.headers['apns-topic']).toBe('org.example.Two');
     });
 
-    it('does not compare sequences, which each user of a phone counts separately', async () => {
+    it('ignores sequences, because each user of a phone counts separately', async () => {
       const token = newToken();
       for (const sequence of [Date.now(), 5, 4]) {
         expect((await server.register(server.form(token, { sequence }))).body).toEqual(success);

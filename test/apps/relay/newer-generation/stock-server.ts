@@ -22,7 +22,7 @@ function tokenIdOf(token: string): string {
   return hash('sha256', token, 'buffer').subarray(0, 8).toString('base64');
 }
 
-/** Makes a relay listen, and returns a server that is registered with it. */
+/** Makes `relay` listen, and returns a server that is registered with the relay. */
 export async function connectStockServer(
   relay: DeliveriesUnderTest,
   authorization: string = relay.authorization,
@@ -49,7 +49,7 @@ export async function connectStockServer(
     bouncerPublicKey,
     sealText,
 
-    /** The form for a registration that a stock phone sealed. */
+    /** Returns the form for a registration that a stock phone sealed. */
     form(token: string, fields: object = {}, changes: Record<string, string> = {}): Record<string, string> {
       const timestamp = Math.floor(Date.now() / 1000);
       return {

@@ -18,7 +18,7 @@ import {
 import { basic } from '../relay-under-test.js';
 import { apnsElement, connectStockServer, fcmElement } from './stock-server.js';
 
-/** The migrations of a relay that supported only the older generation. */
+/** Names of the migrations of a relay that supported only the older generation. */
 const older: ReadonlySet<string> = new Set([
   '0001-servers-realms-devices',
   '0002-presented-registrations',
@@ -39,7 +39,7 @@ const olderMigrations: readonly MigrationSet[] = relayMigrations.map((set) => ({
 }));
 
 eachBackend((backend) => {
-  it('a database of the older generation keeps its devices alive, beside those of the newer one', async () => {
+  it('devices from a database of the older generation stay valid beside devices of the newer generation', async () => {
     const first = await startDeliveriesUnderTest({ databaseUrl: await backend.freshUrl() });
     const url = await backend.freshUrl();
     const old = await backend.open<RelayTables>({ url, migrations: olderMigrations });
