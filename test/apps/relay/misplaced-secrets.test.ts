@@ -76,7 +76,7 @@ function writeApps(folder: string, field: string, path: string): string {
   return file;
 }
 
-it('a path that is wrong is shown', async () => {
+it('a wrong path is shown', async () => {
   const { folder, environment } = keyTerminal();
   mkdirSync(join(folder, 'keys'));
   for (const path of [join(folder, 'keys', 'identity'), 'identity.txt', 'nowhere/key.pem']) {

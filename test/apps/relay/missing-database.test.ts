@@ -35,7 +35,7 @@ const commands = [
 ].map((text) => [text]);
 
 eachBackend((backend) => {
-  /** A terminal with the settings of a relay that does not have a database yet. */
+  /** Creates a terminal with the settings of a relay that does not have a database yet. */
   async function newTerminal() {
     const url = await backend.freshUrl();
     const { folder, environment } = keyTerminal({ RELAY_DATABASE: url });
@@ -47,7 +47,7 @@ eachBackend((backend) => {
     };
   }
 
-  it.each(commands)('%s refuses to create a database, and says what to do', async (text) => {
+  it.each(commands)('%s refuses to create a database, and says which setting to change', async (text) => {
     const { environment, path } = await newTerminal();
     const { status, stdout, stderr } = await runRelayCommand(text.split(' '), { environment });
     expect([status, stdout]).toEqual([1, '']);
@@ -61,7 +61,7 @@ eachBackend((backend) => {
   });
 
   it.each(['db migrate', 'keys init', 'keys import FILE'])(
-    '%s creates the database and names it; read-only commands create none',
+    '%s creates the database, and every command that writes names its database',
     async (text) => {
       const { folder, environment, url } = await newTerminal();
       const { publicKey, privateKey } = sodium.generateKeyPair();
@@ -84,7 +84,7 @@ eachBackend((backend) => {
   );
 });
 
-it('a database file that is empty is refused', async () => {
+it('an empty database file is refused', async () => {
   const { folder, environment } = keyTerminal();
   const path = join(folder, 'relay.sqlite');
   writeFileSync(path, '', { mode: 0o600 });

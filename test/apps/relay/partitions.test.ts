@@ -29,7 +29,7 @@ async function references<Tables>(db: Kysely<Tables>): Promise<string[]> {
 
 describe('devices that were partitioned as docs/scaling.md describes', () => {
   eachPostgres((postgres) => {
-    it('are found, renewed, revived and removed as before, and no id is reused', async () => {
+    it('can be found, renewed, revived and removed, and no id is reused', async () => {
       const url = await postgres.freshUrl();
       const relay = await startRelayUnderTest(url);
       const { database } = relay;

@@ -33,7 +33,7 @@ afterAll(async () => {
 });
 
 describe('a certificate of a private authority', () => {
-  it('is trusted for a proxy that inspects TLS, and for a vendor, once RELAY_CA_FILE has been reloaded with it', async () => {
+  it('is trusted for a TLS-inspecting proxy and for a vendor after RELAY_CA_FILE is reloaded', async () => {
     const { certificate: cert, privateKey: key } = identity;
     const inspecting = createTlsServer({ cert, key }, (socket) => {
       const target = connect(Number(new URL(vendors.urls.fcm).port), '127.0.0.1');
@@ -69,7 +69,7 @@ describe('a certificate of a private authority', () => {
     }
   });
 
-  it('is trusted for a verified host in the same way; the log names the setting, and the answer does not', async () => {
+  it('is trusted for a server’s host after RELAY_CA_FILE is reloaded, and only the log names the setting', async () => {
     const { certificate: cert, privateKey: key } = identity;
     const host = createServer({ cert, key }, (_request, response) => void response.end('{}'));
     await once(host.listen(0, '127.0.0.1'), 'listening');
