@@ -10,7 +10,7 @@ import {
 } from '../deliveries/deliveries-under-test.js';
 import { removal } from '../servers/removal.js';
 
-// Checks the section "Unsealed tokens" in docs/protocol.md with requests of a stock server without encryption.
+// Checks the section "Unsealed tokens" in docs/protocol.md with requests from a stock server without encryption.
 const otherRealm = 'e502dde1-74fc-44b3-9e3a-114c41ed3ea4';
 const user = '0f3d6c8e-7b1a-4c55-9d2e-6a1b2c3d4e5f';
 const bundleId = 'org.example.App';
@@ -72,7 +72,7 @@ eachBackend((backend) => {
   const mayPush = { can_push: true, expected_end_timestamp: null };
 
   describe('a server that does not encrypt', () => {
-    it('registers phones, and each gets notifications unchanged', async () => {
+    it('registers phones, which get its notifications unchanged', async () => {
       expect(await post('register', android())).toEqual(success);
       expect(await post('register', apple())).toEqual(success);
       expect(await post('register', apple())).toEqual(success);
@@ -110,7 +110,7 @@ eachBackend((backend) => {
       });
     });
 
-    it('learns which of its tokens are not stored, and which are dead', async () => {
+    it('is notified which of its tokens are not stored or dead', async () => {
       await post('register', android());
       await post('register', apple());
       await relay.faults([{ vendor: 'fcm', token: `fcm ${used}`, status: 404, reason: 'UNREGISTERED' }]);
@@ -127,7 +127,7 @@ eachBackend((backend) => {
       });
     });
 
-    it('may retry through the queue: the notification arrives when the vendor is back', async () => {
+    it('reaches a phone after a vendor outage, because the relay retries', async () => {
       await post('register', apple());
       await relay.faults([{ vendor: 'apns', status: 503, reason: 'ServiceUnavailable', times: 1 }]);
       expect((await post('notify', notification())).body).toMatchObject({ total_apple_devices: 1 });
@@ -160,7 +160,7 @@ eachBackend((backend) => {
       });
     });
 
-    it('gets no second registration of a phone when it starts to identify users by UUID', async () => {
+    it('causes no second registration of a phone when it starts to identify users by UUID', async () => {
       const { user_uuid: _uuid, ...byId } = android();
       await post('register', byId);
       await post('register', android());
@@ -169,7 +169,7 @@ eachBackend((backend) => {
       expect((await post('notify', onlyId)).body.total_android_devices).toBe(0);
     });
 
-    it('removes notifications of read messages without waking the phone', async () => {
+    it('retracts notifications of read messages without waking the phone', async () => {
       await post('register', android());
       await post('register', apple());
       const zulip = { event: 'remove', zulip_message_ids: '5,6', realm_url: 'https://chat.example.org' };
@@ -225,7 +225,7 @@ eachBackend((backend) => {
       });
     });
 
-    it('is refused more tokens than a request may name', async () => {
+    it('is refused a request with more than 1000 tokens', async () => {
       const tokens = Array.from({ length: 1001 }, () => 'x');
       expect(await post('notify', notification({ apple_devices: tokens }))).toMatchObject({
         status: 400,
@@ -234,7 +234,7 @@ eachBackend((backend) => {
     });
 
     it.each(['unregister', 'unregister/all', 'test_notification'])(
-      'is refused %s if it names another server’s realm',
+      'is refused %s for another server’s realm',
       async (path) => {
         await post('register', android());
         const { token_kind: kind, user_id: id, ...fields } = android({ realm_uuid: otherRealm });
@@ -251,13 +251,13 @@ eachBackend((backend) => {
     );
 
     it.each([
-      ['a kind that is none', { token_kind: '3' }, 400, 'Invalid token type'],
+      ['an unknown token kind', { token_kind: '3' }, 400, 'Invalid token type'],
       ['no token', { token: '' }, 400, 'Empty or invalid length token'],
       ['a long token', { token: 'x'.repeat(4097) }, 400, 'Empty or invalid length token'],
       ['a token that is not Apple’s', { token_kind: '1', token: 'xyz' }, 400, 'Invalid APNS token'],
       ['no bundle id', { token_kind: '1', token: 'c0ffee' }, 400, 'Missing ios_app_id'],
       [
-        'no bundle id that Apple has',
+        'an invalid bundle id',
         { token_kind: '1', token: 'c0ffee', ios_app_id: 'a b' },
         400,
         'Invalid ios_app_id',
@@ -266,14 +266,14 @@ eachBackend((backend) => {
       ['no realm', { realm_uuid: undefined }, 400, 'Missing realm_uuid: update the server.'],
       ['another server’s realm', { realm_uuid: otherRealm }, 403, 'Your organization is registered'],
       ['an unknown realm', { realm_uuid: user }, 403, 'Organization not registered'],
-    ])('is refused with %s', async (_case, changes, status, message) => {
+    ])('is refused a registration with %s', async (_case, changes, status, message) => {
       const fields = Object.entries(android(changes)).filter(([, value]) => value !== undefined);
       const answer = await post('register', Object.fromEntries(fields));
       expect(answer).toMatchObject({ status, body: { msg: expect.stringContaining(message) } });
       expect(await relay.database.db.selectFrom('relay_devices').select('id').execute()).toEqual([]);
     });
 
-    it('is refused a notification of another server’s realm, or without a user', async () => {
+    it('is refused a notification for another server’s realm, or without a user', async () => {
       expect(await post('notify', notification({ realm_uuid: otherRealm }))).toMatchObject({ status: 403 });
       expect(await post('notify', notification({ user_uuid: null, user_id: null }))).toMatchObject({
         status: 400,
@@ -283,7 +283,7 @@ eachBackend((backend) => {
     });
   });
 
-  it('no token of such a phone is stored in the clear, and removing its server removes it', async () => {
+  it('a plaintext token is encrypted at rest, and deleted with its server', async () => {
     await post('register', android({ realm_uuid: otherRealm }), otherAuthorization);
     const rows = await relay.database.db.selectFrom('relay_devices').selectAll().execute();
     expect(rows).toHaveLength(1);
@@ -293,7 +293,7 @@ eachBackend((backend) => {
     expect(await relay.database.db.selectFrom('relay_devices').select('id').execute()).toEqual([]);
   });
 
-  it('the relay warns at its start', () => {
+  it('the relay logs a warning at startup', () => {
     expect(relay.log.text()).toContain('RELAY_PLAINTEXT_DEVICES is on');
   });
 });
