@@ -38,7 +38,7 @@ function registration(account: number, changes: Partial<RegistrationToWrite> = {
 const crowd = (first: number): RegistrationToWrite[] =>
   Array.from({ length: 16 }, (_, index) => registration(first + index));
 
-/** A worker that reports that it is ready, but never answers. */
+/** Starts a worker that reports that it is ready, but never replies. */
 function startSilent(answers: MessagePort): Worker {
   const program = `
     const { parentPort, workerData: answers } = require('node:worker_threads');
@@ -47,7 +47,7 @@ function startSilent(answers: MessagePort): Worker {
   return new Worker(program, { eval: true, execArgv: [], workerData: answers, transferList: [answers] });
 }
 
-/** A worker that reports its system thread, answers its first batch, and immediately exits. */
+/** Starts a worker that reports its system thread, replies to its first batch, and immediately exits. */
 function startBrief(answers: MessagePort): Worker {
   const program = `
     const { parentPort, workerData: answers } = require('node:worker_threads');
@@ -116,7 +116,7 @@ describe('the thread that writes registrations', () => {
   const devices = () =>
     database.db.selectFrom('relay_devices').select(['id', 'push_account_id']).orderBy('id').execute();
 
-  it('starts when many registrations arrive at once, and commits later ones', async () => {
+  it('starts when many registrations arrive in one batch, and commits later registrations', async () => {
     await writer.write([registration(100)], now);
     expect(threads).toHaveLength(0);
     const ids = (await started()) as readonly number[];
@@ -131,7 +131,7 @@ describe('the thread that writes registrations', () => {
     expect((await readKeyUses(database.db)).get('key')?.lastUsedAt).toBe(now + 1);
   });
 
-  it('answers while the event loop is busy with sockets', async () => {
+  it('delivers its replies while the event loop is busy with sockets', async () => {
     await started();
     let ids: readonly unknown[] | undefined;
     void writer.write([registration(150)], now).then((outcomes) => {
@@ -159,7 +159,7 @@ describe('the thread that writes registrations', () => {
     ]);
   });
 
-  it('keeps concurrent registrations in the order in which they arrived', async () => {
+  it('stores concurrent registrations in the order of their arrival', async () => {
     await started();
     const given = Array.from({ length: 30 }, (_, index) => writer.write([registration(1000 + index)], now));
     const ids = (await Promise.all(given)).flat() as RelayDeviceId[];
@@ -185,7 +185,7 @@ describe('the thread that writes registrations', () => {
     expect(steps).toEqual(['before', 'thread', 'after, with 1']);
   });
 
-  it('refuses a registration that cannot be stored, and stores the others of its batch', async () => {
+  it('rejects a registration that cannot be stored, and stores the rest of its batch', async () => {
     await started();
     const [good, bad] = await Promise.allSettled([
       writer.write([registration(300)], now),
@@ -196,7 +196,7 @@ describe('the thread that writes registrations', () => {
     expect((bad as PromiseRejectedResult).reason).not.toBeInstanceOf(DatabaseUnavailableError);
   });
 
-  it('reports that the database does not answer if the write lock is not available', async () => {
+  it('rejects a write if the write lock is not available, and continues with the next write', async () => {
     await started();
     vi.spyOn(database, 'withWriteLock').mockRejectedValueOnce(
       new DatabaseUnavailableError('The log is full.'),
@@ -230,7 +230,7 @@ describe('the thread that writes registrations', () => {
     expect(ports()).toBe(before);
   });
 
-  it('loses no reply that it sent before its exit event', async () => {
+  it('loses no reply that arrives before its exit event', async () => {
     let systemThread = '';
     writer = createWriter((answers) =>
       startBrief(answers).once('message', (link: string) => {
@@ -248,7 +248,7 @@ describe('the thread that writes registrations', () => {
     await vi.waitUntil(() => !writer.isIdle);
   });
 
-  it('leaves pending registrations to the event loop if it exits meanwhile', async () => {
+  it('leaves pending registrations to the event loop if it exits during the wait for the write lock', async () => {
     writer = createWriter(startSilent);
     await started();
     const { held, release } = await holdTurn();
@@ -268,7 +268,7 @@ describe('the thread that writes registrations', () => {
     expect(said()).toHaveLength(1);
   });
 
-  it('ends with the relay, whose database can be opened again', async () => {
+  it('ends when the writer closes, and releases the database', async () => {
     await started();
     await writer.write([registration(900)], now);
     await writer.close();
