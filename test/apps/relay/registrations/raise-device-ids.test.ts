@@ -5,7 +5,7 @@ import { eachBackend } from '../../../support/test-databases.js';
 import { goodForm, startRelayUnderTest } from '../relay-under-test.js';
 
 eachBackend((backend) => {
-  it('no id is reused after a restore, however wrong a clock was before', async () => {
+  it('no id is reused after a restore, even if the clock was wrong earlier', async () => {
     const relay = await startRelayUnderTest(await backend.freshUrl());
     let accounts = 0;
     async function register(): Promise<number> {

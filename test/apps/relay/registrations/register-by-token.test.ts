@@ -37,7 +37,7 @@ eachBackend((backend) => {
   afterEach(() => relay.close());
 
   describe('a registration by token', () => {
-    it('is stored for each vector, and the answer has no id', async () => {
+    it('is stored for each vector, and the response has no device id', async () => {
       const { registrations, bouncer_public_key } = relayProtocolVectors();
       for (const { sealed, token_id, token, kind } of registrations) {
         relay.time.now = JSON.parse(registrations[0]?.plaintext ?? '').timestamp * 1000;
@@ -54,7 +54,7 @@ eachBackend((backend) => {
       }
     });
 
-    it('repeated keeps its row, revives it when it was dead, and updates its fields', async () => {
+    it('keeps its row when it is repeated, revives the device, and updates its fields', async () => {
       const token = 'c0ffee';
       const apns = { token, token_kind: 'apns', ios_app_id: 'org.example.One' };
       await relay.register(form(apns));
@@ -65,7 +65,7 @@ eachBackend((backend) => {
       expect(rows).toMatchObject([{ id: before?.id, expired_at: null, ios_app_id: 'org.example.Two' }]);
     });
 
-    it('has one row for each realm, and one beside that of the older generation', async () => {
+    it('has one row per realm, in addition to the row of the older generation', async () => {
       const second = '11111111-2222-4333-8444-555555555555';
       await addRealms(relay.database, relay.server.serverId, [second], relay.time.now);
       for (const realm_uuid of [realmUuid, second]) {
@@ -86,18 +86,18 @@ eachBackend((backend) => {
       ['of another token', { token_id: computeTokenId('another token') as string }],
       ['that is too short', { token_id: '192057' }],
       ['that is empty', { token_id: '' }],
-      ['with another letter case of the token', { token_id: computeTokenId('A TOKEN') as string }],
-    ])('refuses a token id %s', async (_case, changes) => {
+      ['of the token in upper case', { token_id: computeTokenId('A TOKEN') as string }],
+    ])('is refused with a token id %s', async (_case, changes) => {
       expect(await relay.register(form({}, changes))).toMatchObject(invalid);
       expect(await relay.devices()).toEqual([]);
     });
 
-    it('is refused if the phone sealed it for an account or another realm', async () => {
+    it('is refused if it was sealed for an account or another realm', async () => {
       expect(await relay.register(form({ push_account_id: 2408 }))).toMatchObject(invalid);
       expect(await relay.register(form({ audience: otherRealmUuid }))).toMatchObject(invalid);
     });
 
-    it('is refused at another realm with the same bytes', async () => {
+    it('is refused for another realm with the same sealed bytes', async () => {
       const second = '11111111-2222-4333-8444-555555555555';
       await addRealms(relay.database, relay.server.serverId, [second], relay.time.now);
       const sealed = form();
@@ -106,7 +106,7 @@ eachBackend((backend) => {
       expect(await relay.register({ ...sealed, realm_uuid: second })).toMatchObject(invalid);
     });
 
-    it('must be at most a day old', async () => {
+    it('is accepted if it is exactly a day old, and refused a second later', async () => {
       expect((await relay.register(form({ timestamp: now - day }))).status).toBe(200);
       expect(await relay.register(form({ timestamp: now - day - 1 }))).toMatchObject({
         status: 400,
@@ -114,7 +114,7 @@ eachBackend((backend) => {
       });
     });
 
-    it('is checked in the order of stock relays', async () => {
+    it('is checked in the same order as by stock relays', async () => {
       const wrong: [Record<string, string | undefined>, number, string][] = [
         [{ token_id: undefined, realm_uuid: otherRealmUuid }, 400, 'REQUEST_VARIABLE_MISSING'],
         [
@@ -134,7 +134,7 @@ eachBackend((backend) => {
       expect(await relay.devices()).toEqual([]);
     });
 
-    it('takes precedence over the account when a server sends both', async () => {
+    it('takes precedence over a push account in the same request', async () => {
       const both = goodForm({ ...form(), push_account_id: '2408' });
       expect((await relay.register(both)).body).toEqual({ result: 'success', msg: '' });
       expect(await relay.devices()).toMatchObject([

@@ -25,7 +25,7 @@ import {
 const secondRealmUuid = '11111111-2222-4333-8444-555555555555';
 const { keys, now } = registrationVectors();
 
-/** A registration sealed by another implementation, to a key of the ring. */
+/** Seals a registration to a key of the ring, with another implementation. */
 function sealed(plaintext: object, key = keys[0]): Record<string, string> {
   const ephemeral = crypto.getRandomValues(new Uint8Array(32));
   const publicKey = new Uint8Array(Buffer.from(key?.public_key ?? '', 'base64'));
@@ -77,14 +77,14 @@ eachBackend((backend) => {
   }
 
   describe('a repeat', () => {
-    it('gets the same device id and keeps one row', async () => {
+    it('gets the same device id and creates no second row', async () => {
       const first = await deviceIdOf(goodForm());
       const second = await deviceIdOf(goodForm());
       expect(second).toBe(first);
       expect(await relay.devices()).toHaveLength(1);
     });
 
-    it('stores the new app id, environment and time', async () => {
+    it('updates the app id, environment and time', async () => {
       const id = await deviceIdOf(goodForm(sealed(apns('C0FFEE'))));
       relay.time.now += 5000;
       await deviceIdOf(
@@ -104,7 +104,7 @@ eachBackend((backend) => {
       });
     });
 
-    it('revives a device that had expired', async () => {
+    it('revives an expired device', async () => {
       const id = await deviceIdOf(goodForm());
       const expiry = { at: relay.time.now + 1, ifRegisteredBefore: relay.time.now + 1 };
       const name = await nameOf(id);
@@ -115,7 +115,7 @@ eachBackend((backend) => {
       expect((await findDevice(id))?.expiredAt).toBeUndefined();
     });
 
-    it('gets one row and one id when many copies arrive at once', async () => {
+    it('gets the same row and id when 100 copies arrive concurrently', async () => {
       const forms = Array.from({ length: 100 }, () => goodForm());
       const ids = await Promise.all(forms.map((form) => deviceIdOf(form)));
       expect(new Set(ids).size).toBe(1);
@@ -124,18 +124,18 @@ eachBackend((backend) => {
     });
   });
 
-  describe('another device', () => {
+  describe('a second device', () => {
     it.each([
-      ['another push account', goodForm({ push_account_id: '-2408' })],
-      ['another token', goodForm(sealed(fcm('another token')))],
-      ['a token in other letter case', goodForm(sealed(fcm('FCM-TOKEN-1:APA91bExample_-')))],
-    ])('is one with %s', async (_what, form) => {
+      ['a different push account', goodForm({ push_account_id: '-2408' })],
+      ['a different token', goodForm(sealed(fcm('another token')))],
+      ['a token that differs only in case', goodForm(sealed(fcm('FCM-TOKEN-1:APA91bExample_-')))],
+    ])('is created for %s', async (_what, form) => {
       const first = await deviceIdOf(goodForm());
       expect(await deviceIdOf(form)).not.toBe(first);
       expect(await relay.devices()).toHaveLength(2);
     });
 
-    it('has the same token and account in another realm, of the same server or of another', async () => {
+    it('is created for the same token and account in another realm of any server', async () => {
       await addRealms(relay.database, relay.server.serverId, [secondRealmUuid], relay.time.now);
       const ids = [
         await deviceIdOf(goodForm(sealed(fcm('one token')))),
@@ -147,7 +147,7 @@ eachBackend((backend) => {
       expect(new Set(ids).size).toBe(3);
     });
 
-    it('cannot be found by another realm or account', async () => {
+    it('cannot be found with another realm or account', async () => {
       const id = await deviceIdOf(goodForm());
       const other = await relay.context.servers.realm(otherRealmUuid);
       const name = await nameOf(id);
@@ -158,7 +158,7 @@ eachBackend((backend) => {
       expect(found.find(name)).toMatchObject({ id });
     });
 
-    it('is not changed by outcomes for the same id of another realm or account', async () => {
+    it('is not changed by delivery outcomes for its id in another realm or account', async () => {
       const id = await deviceIdOf(goodForm(sealed(apns('C0FFEE'))));
       const name = await nameOf(id);
       const other = await relay.context.servers.realm(otherRealmUuid);
@@ -177,7 +177,7 @@ eachBackend((backend) => {
     });
   });
 
-  it('opens registrations for several keys in one batch, and refuses only invalid ones', async () => {
+  it('opens registrations for several keys in one batch, and refuses only invalid registrations', async () => {
     const protocol = relayProtocolVectors();
     const forms = [
       goodForm({ push_account_id: '1' }),
@@ -216,13 +216,13 @@ eachBackend((backend) => {
     expect(ids.map((id) => accountOf.get(id))).toEqual(forms.map((form) => form.push_account_id));
   });
 
-  it('refuses a key that left the ring while the registration was pending, without blaming the box', async () => {
+  it('returns INVALID_BOUNCER_PUBLIC_KEY if the key expires while the registration is pending', async () => {
     const answer = relay.register(goodForm());
     relay.time.now += policy.acceptForMilliseconds;
     expect((await answer).body.code).toBe('INVALID_BOUNCER_PUBLIC_KEY');
   });
 
-  it('refreshes the ring for an unknown key, since a phone may already have a newer list', async () => {
+  it('refreshes the ring for an unknown key that another relay has just added', async () => {
     const stranger = keys.find(({ in_key_ring }) => !in_key_ring);
     if (stranger === undefined) throw new Error('the vectors hold no key that is not in the ring');
     const context = { now: relay.time.now, policy };
@@ -231,19 +231,19 @@ eachBackend((backend) => {
     expect(await deviceIdOf(goodForm(sealed(fcm('one token'), stranger)))).toEqual(expect.any(Number));
   });
 
-  it('charges the server’s quota before it reads a registration', async () => {
+  it('charges the server’s quota before it validates a registration', async () => {
     const { quotas } = relay.context;
     quotas.take(relay.server.serverId, 600_000);
     const refused = await relay.register({});
     expect(refused).toMatchObject({ status: 503, body: { code: 'RATE_LIMIT_HIT' } });
   });
 
-  it('accepts an upper-case realm UUID, and names unknown parameters', async () => {
+  it('accepts an upper-case realm UUID, and lists unknown parameters in the response', async () => {
     const answer = await relay.register({ ...goodForm({ realm_uuid: realmUuid.toUpperCase() }), extra: '1' });
     expect(answer.body).toMatchObject({ result: 'success', ignored_parameters_unsupported: ['extra'] });
   });
 
-  it('answers the whole batch with an error, and stores nothing, when the commit fails', async () => {
+  it('returns an error for the whole batch, and stores nothing, if the commit fails', async () => {
     await relay.database.write(({ db }) => db.schema.dropTable('bouncer_key_uses').execute());
     const answers = await Promise.all([relay.register(goodForm()), relay.register(goodForm())]);
     expect(answers.map(({ status }) => status)).toEqual([500, 500]);

@@ -44,7 +44,7 @@ eachBackend((backend) => {
   const of = (push_account_id: string) => goodForm({ push_account_id });
   const unknownKey = { bouncer_public_key: Buffer.alloc(32, 9).toString('base64') };
 
-  it('accepts both generations in one request, and returns an id only in the older one', async () => {
+  it('accepts both generations in one request, and returns ids only for the older generation', async () => {
     const items = [of('2408'), tokenForm({ token: 'one' }), tokenForm({ token: 'two' })];
     const { status, body } = await register(...items);
     const devices = await relay.devices();
@@ -63,7 +63,7 @@ eachBackend((backend) => {
     expect(await relay.devices()).toHaveLength(3);
   });
 
-  it('treats registrations by token like single ones, and uses the token if both are given', async () => {
+  it('returns the same results by token as single requests, and prefers the token to an account', async () => {
     const wrong = [
       tokenForm({}, unknownKey),
       tokenForm({}, { encrypted_push_registration: 'AAAA' }),
@@ -85,7 +85,7 @@ eachBackend((backend) => {
     });
   });
 
-  it('names the accounts of the user that have the token, for one registration and for many', async () => {
+  it('lists the user’s accounts with the same token, for single and batch requests', async () => {
     const account = (push_account_id: string, token: string) => {
       const { token_id: _, ...older } = tokenForm({ token });
       return { ...older, push_account_id };
@@ -105,7 +105,7 @@ eachBackend((backend) => {
     ]);
   });
 
-  it('names the user’s ids that belong to the token in any spelling, in both generations', async () => {
+  it('lists the user’s token ids for any spelling of the same token, in both generations', async () => {
     const idOf = (token: string) => tokenForm({ token }).token_id ?? '';
     const apns = { token_kind: 'apns', token: 'C0FFEE', ios_app_id: 'com.example.chat' };
     const ids = [idOf('C0FFEE'), idOf('c0ffee'), idOf('other')];
@@ -128,7 +128,7 @@ eachBackend((backend) => {
     ]);
   });
 
-  it('accepts at most a hundred token ids, and nothing else', async () => {
+  it('refuses more than a hundred token ids, and other values', async () => {
     const many = Array.from({ length: 101 }, () => tokenForm().token_id);
     for (const all of [many, ['AAAA'], [7], 'x']) {
       expect(await relay.register(tokenForm({}, { token_ids_of_user: JSON.stringify(all) }))).toMatchObject({
@@ -138,7 +138,7 @@ eachBackend((backend) => {
     }
   });
 
-  it('is encoded in the same way for both generations', async () => {
+  it('encodes a request with both generations', async () => {
     const { token_id, encrypted_push_registration, bouncer_public_key } = tokenForm();
     const sealed = {
       encryptedPushRegistration: encrypted_push_registration ?? '',

@@ -28,7 +28,7 @@ eachBackend((backend) => {
     return { status: answer.statusCode, body: answer.json(), headers: answer.headers };
   }
 
-  /** Builds the body with account ids as text, so that large ids are not rounded. */
+  /** Builds the body from account ids in strings, so that large ids are not rounded. */
   function bodyOf(items: readonly Record<string, string>[], realm = realmUuid): string {
     const registrations = items.map(({ realm_uuid: _realm, push_account_id: id, ...fields }) =>
       JSON.stringify({ push_account_id: 0, ...fields }).replace('0', id ?? ''),
@@ -40,7 +40,7 @@ eachBackend((backend) => {
   const of = (push_account_id: string, changes: Record<string, string> = {}) =>
     goodForm({ push_account_id, ...changes });
   const many = (count: number) => Array.from({ length: count }, (_, index) => of(String(1 + (index % 10))));
-  /** Passes every write through `around` until the next answer. */
+  /** Passes every write to `around`. Returns a function that restores the normal writes. */
   function watchWrites(around: (write: () => Promise<unknown>) => Promise<unknown>): () => void {
     const ways = (['writeBatched', 'writeStatement'] as const).map((way) => {
       const write = relay.database[way].bind(relay.database) as (work: unknown) => Promise<unknown>;
@@ -55,7 +55,7 @@ eachBackend((backend) => {
   const failWrites = (error: Error) => watchWrites(() => Promise.reject(error));
   const unknownKey = { bouncer_public_key: Buffer.alloc(32, 9).toString('base64') };
 
-  it('stores each registration and answers its device id, the same as for a single registration', async () => {
+  it('stores each registration and returns the same device ids as single requests', async () => {
     const accounts = ['2408', '-9223372036854775808', '9223372036854775807'];
     const { status, body } = await register(...accounts.map((id) => of(id)));
     expect(status).toBe(200);
@@ -71,7 +71,7 @@ eachBackend((backend) => {
     expect(await register(...accounts.map((id) => of(id)))).toMatchObject({ body });
   });
 
-  it('checks each registration separately, in order, with the same errors as for a single one', async () => {
+  it('checks each registration separately, with the same errors as single requests', async () => {
     const wrong = [of('2', unknownKey), of('3', { encrypted_push_registration: 'AAAA' })];
     const alone = await Promise.all(wrong.map((form) => relay.register(form)));
     expect(await register(of('1'), ...wrong, of('4'))).toMatchObject({
@@ -87,7 +87,7 @@ eachBackend((backend) => {
     expect((await relay.devices()).map(({ push_account_id }) => push_account_id)).toEqual(['1', '4']);
   });
 
-  it('refuses each registration that is too old, and stores none of them', async () => {
+  it('refuses and does not store registrations that are too old', async () => {
     relay.time.now += 100_000_000;
     const { body } = await register(of('1'), of('2'));
     expect(body.results).toMatchObject([{ code: 'REQUEST_EXPIRED' }, { code: 'REQUEST_EXPIRED' }]);
@@ -123,7 +123,7 @@ eachBackend((backend) => {
     expect(await relay.devices()).toEqual([]);
   });
 
-  it('a registration that the database refuses does not fail others, of the same server or another', async () => {
+  it('a registration that the database rejects does not affect others in the same batch', async () => {
     await register(of('2'));
     // Account 2 now has a row for a different token. Its next registration inserts a second row, which the index
     // refuses.
@@ -145,7 +145,7 @@ eachBackend((backend) => {
     expect(accounts.sort()).toEqual(['1', '2', '3', '4']);
   });
 
-  it('reports a database failure for the whole request, so that the server retries it', async () => {
+  it('returns an error for the whole request if the database fails, so that the server retries', async () => {
     const restore = failWrites(new Error('the disk is full'));
     expect(await register(of('1'), of('2'))).toMatchObject({
       status: 500,
@@ -156,7 +156,7 @@ eachBackend((backend) => {
     expect(repeated.body.results).toMatchObject([{ result: 'success' }, { result: 'success' }]);
   });
 
-  it('sends Retry-After while the database is down, even if the request has other errors', async () => {
+  it('returns Retry-After while the database is down, even if some items have other errors', async () => {
     const restore = failWrites(new DatabaseUnavailableError('there is no connection'));
     const answer = await register(of('1'), of('2', unknownKey), of('3'));
     expect(answer).toMatchObject({ status: 503, body: { code: 'SERVICE_UNAVAILABLE' } });
@@ -170,7 +170,7 @@ eachBackend((backend) => {
     ]);
   });
 
-  it('logs failed registrations in one line per request, with their number', async () => {
+  it('logs one line per request with the number of failed registrations', async () => {
     const restore = failWrites(new Error('the disk is broken'));
     const { body } = await register(of('1'), of('2', unknownKey), of('3'));
     restore();
@@ -182,7 +182,7 @@ eachBackend((backend) => {
     expect(JSON.parse(told[0] ?? '')).toMatchObject({ count: 2, err: { message: 'the disk is broken' } });
   });
 
-  it('keeps the order of arrival when it stores registrations one by one', async () => {
+  it('stores registrations one at a time after their shared transaction fails', async () => {
     await register(of('1'), of('2'), of('3'));
     let writes = 0;
     let underWay = 0;
@@ -204,7 +204,7 @@ eachBackend((backend) => {
     expect(atOnce).toBe(1);
   });
 
-  it('charges the quota for each registration, or for none if it is too small for all', async () => {
+  it('charges the quota for all registrations, or for none if the quota does not cover all', async () => {
     await relay.close();
     relay = await startRelayUnderTest(await backend.freshUrl(), {
       RELAY_SERVER_NOTIFICATIONS_PER_MINUTE: '60',

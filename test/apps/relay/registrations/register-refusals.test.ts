@@ -21,7 +21,7 @@ eachBackend((backend) => {
   });
   afterAll(() => relay.close());
 
-  /** Sends a request that must be refused and must not change anything. */
+  /** Sends a request. Requires that the relay refuses it and changes nothing. */
   async function refusal(form: string | Record<string, string>, headers: Headers = {}) {
     const before = await relay.rows();
     const { status, body, headers: answered } = await relay.register(form, headers);
@@ -31,7 +31,7 @@ eachBackend((backend) => {
     return { status, code: body.code, msg: body.msg, body, headers: answered };
   }
 
-  describe('a server that cannot prove who it is', () => {
+  describe('a server that fails to authenticate', () => {
     it.each([
       ['no header', undefined, 401, 'UNAUTHORIZED', 'Missing authorization header for basic auth'],
       ['no pair', 'Basic', 401, 'UNAUTHORIZED', 'Invalid authorization header for basic auth'],
@@ -58,19 +58,19 @@ eachBackend((backend) => {
         'This endpoint requires HTTP basic authentication.',
       ],
       [
-        'a person',
+        "a user's email address",
         basic('a@example.com', wrongKey),
         400,
         'BAD_REQUEST',
         'Must validate with valid Zulip server API key',
       ],
-    ])('gets an error that says what is wrong: %s', async (_name, authorization, status, code, msg) => {
+    ])('gets an error that names the problem: %s', async (_name, authorization, status, code, msg) => {
       const answer = await refusal(goodForm(), { authorization });
       expect(answer).toMatchObject({ status, code, msg });
       if (status === 401) expect(answer.headers['www-authenticate']).toBe('Basic realm="zulip"');
     });
 
-    it('gets the same answer for an unknown id, a malformed id and a wrong key, so that ids cannot be probed', async () => {
+    it('gets the same error for an unknown id, a malformed id and a wrong key', async () => {
       const unknown = await refusal(goodForm(), { authorization: basic(unknownUuid, wrongKey) });
       const noUuid = await refusal(goodForm(), { authorization: basic('nobody', wrongKey) });
       const wrong = await refusal(goodForm(), { authorization: basic(relay.server.serverId, wrongKey) });
@@ -79,7 +79,7 @@ eachBackend((backend) => {
       expect(wrong.body).toEqual(unknown.body);
     });
 
-    it('learns nothing about parameters before it is authenticated', async () => {
+    it('gets no error about parameters', async () => {
       const answer = await refusal('', { authorization: basic(unknownUuid, wrongKey) });
       expect(answer).toMatchObject({ status: 401, code: 'UNAUTHORIZED' });
     });
@@ -92,7 +92,7 @@ eachBackend((backend) => {
       ['push_account_id', 'token_id'],
       ['encrypted_push_registration', 'encrypted_push_registration'],
       ['bouncer_public_key', 'bouncer_public_key'],
-    ])('are named in a refusal: %s is missing (as %s), or comes twice', async (name, missing) => {
+    ])('must occur exactly once: %s (reported as %s if it is missing)', async (name, missing) => {
       const { [name]: value = '', ...others } = goodForm();
       expect(await refusal(others)).toMatchObject({
         status: 400,
@@ -119,13 +119,13 @@ eachBackend((backend) => {
       ['push_account_id', ' 7'],
       ['push_account_id', '9223372036854775808'],
       ['push_account_id', '-9223372036854775809'],
-    ])('refuses %s=%j in a sentence that names it', async (name, value) => {
+    ])('must be valid: %s=%j is refused with a message that names the parameter', async (name, value) => {
       const answer = await refusal(goodForm({ [name]: value }));
       expect(answer).toMatchObject({ status: 400, code: 'BAD_REQUEST' });
       expect(answer.msg).toContain(`Invalid ${name}`);
     });
 
-    it('reports the first wrong parameter before it checks realm, key and contents', async () => {
+    it('are checked before realm, key and sealed bytes', async () => {
       const answer = await refusal(
         goodForm({ push_account_id: 'x', realm_uuid: unknownUuid, bouncer_public_key: 'unknown' }),
       );
@@ -134,7 +134,7 @@ eachBackend((backend) => {
   });
 
   describe('the body', () => {
-    it('accepts 128 KiB, and refuses one byte more', async () => {
+    it('may be up to 128 KiB', async () => {
       const start = new URLSearchParams(goodForm()).toString();
       const fill = (bytes: number) => `${start}&padding=`.padEnd(bytes, 'x');
       expect(await refusal(fill(128 * 1024 + 1))).toMatchObject({ status: 413, code: 'PAYLOAD_TOO_LARGE' });
@@ -147,14 +147,14 @@ eachBackend((backend) => {
       ['application/json', JSON.stringify(goodForm())],
       ['text/plain', 'hello'],
       ['application/xml', '<a/>'],
-    ])('refuses %s', async (type, body) => {
+    ])('must not be %s', async (type, body) => {
       expect(await refusal(body, { 'content-type': type })).toMatchObject({
         status: 415,
         code: 'UNSUPPORTED_MEDIA_TYPE',
       });
     });
 
-    it('refuses a multipart form that is cut off', async () => {
+    it('must not be a truncated multipart form', async () => {
       const headers = { 'content-type': 'multipart/form-data; boundary=x' };
       expect(await refusal('--x\r\nContent-Disposition: form-data; na', headers)).toMatchObject({
         status: 400,
@@ -162,7 +162,7 @@ eachBackend((backend) => {
       });
     });
 
-    it('refuses GET in a sentence that says what to use', async () => {
+    it('must come with POST: GET gets 405 with the allowed method', async () => {
       const answer = await relay.app.inject({ method: 'GET', url: '/api/v1/remotes/push/e2ee/register' });
       expect(answer.statusCode).toBe(405);
       expect(answer.json()).toMatchObject({ code: 'METHOD_NOT_ALLOWED', allowed_methods: ['POST'] });
@@ -170,7 +170,7 @@ eachBackend((backend) => {
   });
 
   describe('the realm', () => {
-    it('refuses an unregistered one, before it looks at the key', async () => {
+    it('must be registered, which is checked before the key', async () => {
       expect(
         await refusal(goodForm({ realm_uuid: unknownUuid, bouncer_public_key: 'unknown' })),
       ).toMatchObject({
@@ -180,7 +180,7 @@ eachBackend((backend) => {
       });
     });
 
-    it('refuses another server’s', async () => {
+    it('must not belong to another server', async () => {
       expect(await refusal(goodForm({ realm_uuid: otherRealmUuid }))).toMatchObject({
         status: 403,
         code: 'REMOTE_REALM_SERVER_MISMATCH_ERROR',
@@ -189,13 +189,13 @@ eachBackend((backend) => {
     });
   });
 
-  it('refuses an unknown bouncer key before it looks at the box', async () => {
+  it('refuses an unknown bouncer key before it decodes the sealed bytes', async () => {
     expect(
       await refusal(goodForm({ bouncer_public_key: 'unknown', encrypted_push_registration: '@' })),
     ).toMatchObject({ status: 400, code: 'INVALID_BOUNCER_PUBLIC_KEY', msg: 'Invalid bouncer_public_key' });
   });
 
-  it('names no parameter value and no credential in its log', () => {
+  it('logs no parameter value and no credential', () => {
     const logged = relay.logged();
     expect(logged).toContain('"code":"UNAUTHORIZED"');
     for (const secret of [...Object.values(goodForm()).slice(1), relay.server.serverKey.reveal(), wrongKey]) {

@@ -17,10 +17,10 @@ eachBackend((backend) => {
     return device !== undefined && hasReadableToken(device) ? device.target : device;
   }
 
-  describe('registrations from libsodium through PyNaCl that the relay must accept', () => {
+  describe('registrations that were sealed with PyNaCl (libsodium)', () => {
     const vectors = relayProtocolVectors();
 
-    it.each(vectors.registrations)('accepts the $kind registration and can use its token', async (vector) => {
+    it.each(vectors.registrations)('are accepted, and the token can be decrypted: $kind', async (vector) => {
       relay.time.now = 1_773_200_000_000;
       const answer = await relay.register({
         realm_uuid: realmUuid,
@@ -38,7 +38,7 @@ eachBackend((backend) => {
     });
   });
 
-  describe('registrations that it must refuse, and those just within the rules', () => {
+  describe('invalid registrations, and boundary cases that are valid', () => {
     const { vectors, now } = registrationVectors();
 
     it.each(vectors.map((vector, index) => ({ ...vector, index })))('$name', async (vector) => {

@@ -15,7 +15,7 @@ const registration = {
 };
 
 /**
- * Returns the size of each batch if `inEachTurn` registrations arrive in each of several event-loop ticks of a given
+ * Returns the size of each batch if `inEachTurn` registrations arrive in each of `turns` event-loop ticks of a given
  * length. Resolves once all registrations are answered.
  */
 async function batchesOf(
@@ -58,7 +58,7 @@ async function batchesOf(
 }
 
 describe('registrations', () => {
-  it('are batched by event-loop tick while each tick has time for all', async () => {
+  it('are batched per event-loop tick while no tick is cut off', async () => {
     expect(await batchesOf(7)).toEqual([1, 1, 1, 1, 1, 1, 1, 1]);
   });
 
@@ -66,15 +66,15 @@ describe('registrations', () => {
     expect(await batchesOf(8)).toEqual([4, 4]);
   });
 
-  it('are processed in a tick that is cut off once the batch is full', async () => {
+  it('are processed as soon as a batch is full, even if the tick is cut off', async () => {
     expect(await batchesOf(8, 256, 3)).toEqual([256, 256, 256]);
   });
 
-  it('are processed in batches of sixteen by an idle store with a worker thread', async () => {
+  it('are processed in batches of 16 if the store is idle', async () => {
     expect(await batchesOf(1, 40, 1, true)).toEqual([16, 16, 8]);
   });
 
-  it('are all processed, some ticks later, if more arrive in one tick than fit into a batch', async () => {
+  it('are processed in later ticks if more arrive in one tick than fit into a batch', async () => {
     expect(await batchesOf(1, 600, 1)).toEqual([600, 0, 0]);
   });
 });

@@ -21,7 +21,7 @@ const refused = {
   body: { result: 'error', code: 'BAD_REQUEST', msg: 'Invalid encrypted_push_registration' },
 };
 
-/** Sealed by another implementation. */
+/** Seals a registration with another implementation. */
 function sealed(more: object = {}): Record<string, string> {
   const publicKey = keys[0]?.public_key ?? '';
   const plaintext = JSON.stringify({ token_kind: 'fcm', token: 'bound token', timestamp: now, ...more });
@@ -37,8 +37,8 @@ eachBackend((backend) => {
   });
   afterEach(() => relay.close());
 
-  describe('the audience', () => {
-    it('accepts a registration for its own realm, in any letter case', async () => {
+  describe('the audience of a registration', () => {
+    it('may be the realm’s UUID in upper or lower case', async () => {
       for (const audience of [realmUuid, realmUuid.toUpperCase()]) {
         expect(await relay.register(goodForm(sealed({ audience, nonce: 'n' })))).toMatchObject({
           status: 200,
@@ -46,12 +46,12 @@ eachBackend((backend) => {
       }
     });
 
-    it('refuses a registration that was made for another realm', async () => {
+    it('must not be another realm', async () => {
       expect(await relay.register(goodForm(sealed({ audience: otherRealmUuid })))).toMatchObject(refused);
       expect(await relay.devices()).toEqual([]);
     });
 
-    it('makes it unnecessary to remember the registration', async () => {
+    it('makes a replay record unnecessary', async () => {
       const form = goodForm(sealed({ audience: realmUuid }));
       await relay.register(form);
       const remembered = relay.database.db.selectFrom('presented_registrations').selectAll();
@@ -60,20 +60,20 @@ eachBackend((backend) => {
       expect(await relay.register({ ...form, realm_uuid: secondRealmUuid })).toMatchObject(refused);
     });
 
-    it('may be missing, as stock clients leave it out', async () => {
+    it('may be missing, because stock clients omit it', async () => {
       expect(await relay.register(goodForm(sealed()))).toMatchObject({ status: 200 });
       expect(await relay.register(goodForm(sealed({ audience: null })))).toMatchObject({ status: 200 });
     });
   });
 
   describe('the same sealed bytes', () => {
-    it('may be repeated for the realm that presented them first', async () => {
+    it('are accepted again for the realm that first presented them', async () => {
       const form = goodForm(sealed());
       const { body } = await relay.register(form);
       expect(await relay.register(form)).toMatchObject({ status: 200, body: { device_id: body.device_id } });
     });
 
-    it('are refused for another realm, of this server or of another, however they are encoded', async () => {
+    it('are refused for any other realm, even in another encoding', async () => {
       await addRealms(relay.database, relay.server.serverId, [secondRealmUuid], relay.time.now);
       const form = goodForm(sealed());
       await relay.register(form);
@@ -109,7 +109,7 @@ eachBackend((backend) => {
       expect(await relay.devices()).toHaveLength(10);
     });
 
-    it('may be repeated only by their realm if an older relay remembered them without push accounts', async () => {
+    it('are accepted again only for their realm if an older relay recorded them without push accounts', async () => {
       await addRealms(relay.database, relay.server.serverId, [secondRealmUuid], relay.time.now);
       const form = goodForm(sealed());
       const { body } = await relay.register(form);
@@ -120,7 +120,7 @@ eachBackend((backend) => {
       expect(await relay.register(form)).toMatchObject({ body: { device_id: body.device_id } });
     });
 
-    it('count for one realm only when two present them concurrently', async () => {
+    it('are accepted for only one of two realms that present them concurrently', async () => {
       await addRealms(relay.database, relay.server.serverId, [secondRealmUuid], relay.time.now);
       const form = goodForm(sealed());
       const answers = await Promise.all([
@@ -138,7 +138,7 @@ eachBackend((backend) => {
       expect(await relay.devices()).toHaveLength(2);
     });
 
-    it('count once for an account, however often they come, and not at all for another realm', async () => {
+    it('count once per account toward the limit, and never for another realm', async () => {
       await addRealms(relay.database, relay.server.serverId, [secondRealmUuid], relay.time.now);
       const form = goodForm(sealed());
       for (let again = 0; again < 12; again += 1) expect((await relay.register(form)).status).toBe(200);
@@ -149,7 +149,7 @@ eachBackend((backend) => {
       expect((await relay.register({ ...form, push_account_id: '13' })).status).toBe(200);
     });
 
-    it('are deleted in batches, without any that could still be presented', async () => {
+    it('lose their replay records in batches, but only expired records are deleted', async () => {
       // Jobs that run at every start would interfere.
       await relay.database.jobs.stop(5000);
       const many = 1000;
@@ -167,7 +167,7 @@ eachBackend((backend) => {
       expect(left).toEqual([{ hash: `hash ${many}` }]);
     });
 
-    it('are forgotten only when they are too old for every realm', async () => {
+    it('are recorded until they are too old for every realm', async () => {
       await addRealms(relay.database, relay.server.serverId, [secondRealmUuid], relay.time.now);
       const form = goodForm(sealed());
       await relay.register(form);
@@ -186,7 +186,7 @@ eachBackend((backend) => {
 });
 
 describe('the binding rules', () => {
-  it('accept a timestamp in the future by at most the liveness timeout', () => {
+  it('accept a timestamp that is ahead by at most the liveness timeout', () => {
     const presentation = { realmUuid, addressee: accountIdText(1), now: now * 1000 + 999 };
     expect(isBoundTo({ timestamp: now + 86_400 }, presentation)).toBe(true);
     expect(isBoundTo({ timestamp: now + 86_401 }, presentation)).toBe(false);

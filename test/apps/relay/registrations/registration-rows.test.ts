@@ -92,14 +92,14 @@ eachBackend((backend) => {
     });
   const openAll = async () => (await stored()).map((row) => tokenVault.open(row.token, bindingOfToken(row)));
 
-  it('stores the same bytes from two realms in one commit for the first realm only', async () => {
+  it('stores the same sealed bytes from two realms in one commit only for the first realm', async () => {
     const refused = 'presented-before';
     expect(await present({ realmId: 1, hash: 'x' }, { realmId: 2, hash: 'x' })).toEqual([1, refused]);
     expect(await present({ realmId: 2, hash: 'y' }, { realmId: 1, hash: 'y' })).toEqual([2, refused]);
     expect(await present({ realmId: 1, account: 8, hash: 'y' })).toEqual([refused]);
   });
 
-  it('gives only one device a new lookup when its phone registers after a token key rotation', async () => {
+  it('updates the lookup of only the device that registers after a token key rotation', async () => {
     await save({}, { account: 8 }, { realmId: 2 }, { token: 'another token' });
     const before = await stored();
     addTokenKey();
@@ -110,7 +110,7 @@ eachBackend((backend) => {
     expect(await openAll()).toEqual(['a token', 'a token', 'a token', 'another token']);
   });
 
-  it('removes a row of an older key only where its own phone has registered in a newer one', async () => {
+  it('deletes a row with an older key only if the same device has a row with the newer key', async () => {
     const others = [{ account: 8 }, { realmId: 2 }, { token: 'another token' }];
     await save({}, ...others);
     const [stale, ...before] = await stored();
@@ -129,7 +129,7 @@ eachBackend((backend) => {
     expect((await openAll()).every((token) => typeof token === 'string')).toBe(true);
   });
 
-  it('removes a device that cannot be read only while its row is as it was found', async () => {
+  it('deletes an unreadable device only if its row has not changed since the scan', async () => {
     await save({}, { account: 8 });
     const right = ring;
     ring = newKeyRing(sodium, 0);
@@ -153,7 +153,7 @@ eachBackend((backend) => {
   });
 });
 
-describe('two relays that save the same devices in opposite orders', () => {
+describe('two relays that store the same devices in opposite orders', () => {
   eachPostgres((postgres) => {
     const inSteps: WriterOf = (database, _index, onRun) =>
       new TransactionWriter({ database, keyUses: { used: onRun } });
@@ -209,7 +209,7 @@ describe('two relays that save the same devices in opposite orders', () => {
   });
 });
 
-it('does not open boxes that are longer than any registration', () => {
+it('a sealed registration that exceeds the maximum length is not decoded', () => {
   const longest = 'A'.repeat(maximumEncryptedPushRegistrationCharacters);
   expect(decodeSealedRegistration(longest)).toHaveLength(
     (maximumEncryptedPushRegistrationCharacters / 4) * 3,
@@ -217,7 +217,7 @@ it('does not open boxes that are longer than any registration', () => {
   expect(decodeSealedRegistration(`${longest}AAAA`)).toBeUndefined();
 });
 
-it('remembers the ten thousand opened tokens that were used last', () => {
+it('a token vault caches the 10,000 most recently used tokens', () => {
   const vault = createNodeTokenVault();
   let opens = 0;
   const open = (sealed: string) => {

@@ -20,7 +20,7 @@ const invalid = {
   body: { result: 'error', code: 'BAD_REQUEST', msg: 'Invalid encrypted_push_registration' },
 };
 
-/** A form with a registration that another implementation sealed. */
+/** Returns a form with a registration that another implementation sealed. */
 function form(registration: object, pushAccountId = '2408'): Record<string, string> {
   const publicKey = keys[0]?.public_key ?? '';
   const plaintext = JSON.stringify({
@@ -50,7 +50,7 @@ eachBackend((backend) => {
     relay.register(form(registration, pushAccountId));
 
   describe('the sequence of a registration', () => {
-    it('accepts each later one, also for another token, and a repeat keeps its id', async () => {
+    it('may increase or repeat, for the same or another token', async () => {
       const { body } = await register({ sequence: 5 });
       expect(await register({ sequence: 5 })).toMatchObject({ status: 200, body });
       expect(await register({ sequence: 6 })).toMatchObject({ status: 200, body });
@@ -61,7 +61,7 @@ eachBackend((backend) => {
       expect(other.device_id).not.toBe(body.device_id);
     });
 
-    it('refuses a lower one after a higher one, regardless of the date', async () => {
+    it('must not decrease, regardless of the timestamp', async () => {
       const hoarded = Array.from({ length: 31 }, (_, days) => ({
         sequence: now * 1000 + days,
         timestamp: now + days * day,
@@ -75,7 +75,7 @@ eachBackend((backend) => {
       expect(await relay.devices()).toMatchObject([{ registered_at: now * 1000 }]);
     });
 
-    it('is not forgotten when the server removes the device', async () => {
+    it('is kept when the server removes the device', async () => {
       const { body } = await register({ sequence: 9 });
       await relay.database.db
         .deleteFrom('relay_devices')
@@ -96,7 +96,7 @@ eachBackend((backend) => {
       expect(await register({ sequence: 8 })).toMatchObject(superseded);
     });
 
-    it('may be missing, as stock clients leave it out, until the account has had one', async () => {
+    it('may be missing, as in stock clients, until the account has presented one', async () => {
       for (const stock of [{}, { sequence: null }, { sequence: 0 }]) {
         expect(await register(stock)).toMatchObject({ status: 200 });
       }
@@ -107,11 +107,11 @@ eachBackend((backend) => {
       expect(await register({}, '2409')).toMatchObject({ status: 200 });
     });
 
-    it.each(['1', -1, 1.5, 2 ** 53, true, [1]])('is refused as malformed when it is %j', async (sequence) => {
+    it.each(['1', -1, 1.5, 2 ** 53, true, [1]])('is malformed if it is %j', async (sequence) => {
       expect(await register({ sequence })).toMatchObject(invalid);
     });
 
-    it('accepts only the latest of several that arrive concurrently', async () => {
+    it('admits only the latest of several concurrent registrations', async () => {
       const answers = await Promise.all([
         ...[3, 1, 2, 3].map((sequence) => register({ sequence })),
         register({}),
@@ -134,7 +134,7 @@ eachBackend((backend) => {
       expect(await register({ sequence: 1 })).toMatchObject({ status: 200 });
     });
 
-    it('is refused when it lies more than a day ahead of the clock, as a timestamp is', async () => {
+    it('must be at most a day ahead of the clock, like a timestamp', async () => {
       const latest = (now + day) * 1000 + 999;
       for (const sequence of [latest + 1, Number.MAX_SAFE_INTEGER]) {
         expect(await register({ sequence })).toMatchObject(invalid);
@@ -144,7 +144,7 @@ eachBackend((backend) => {
       expect(await register({ sequence: now * 1000 })).toMatchObject(superseded);
     });
 
-    it('does not lock out a phone whose clock was far ahead', async () => {
+    it('is ignored if it was stored from a clock that was far ahead', async () => {
       const row = { presented_at: relay.time.now, sequence: Number.MAX_SAFE_INTEGER };
       await register({ sequence: 9 });
       await register({ sequence: 9 }, '2409');
@@ -154,7 +154,7 @@ eachBackend((backend) => {
       expect(await register({ sequence: now * 1000 - 1 })).toMatchObject(superseded);
     });
 
-    it('is forgotten 400 days after the last accepted one, and refused ones delay nothing', async () => {
+    it('is deleted 400 days after the last accepted registration, regardless of refused registrations', async () => {
       const { database } = relay;
       await register({ sequence: 9 });
       const remembered = () => database.db.selectFrom('registration_sequences').select('sequence').execute();
@@ -172,7 +172,7 @@ eachBackend((backend) => {
   });
 
   describe('the account that a registration names', () => {
-    it('must be the presented one', async () => {
+    it('must be the account in the request', async () => {
       expect(await register({ push_account_id: '2408' })).toMatchObject({ status: 200 });
       expect(await register({ push_account_id: 2408 })).toMatchObject({ status: 200 });
       expect(await register({ push_account_id: null })).toMatchObject({ status: 200 });
@@ -180,7 +180,7 @@ eachBackend((backend) => {
       expect(await register({ push_account_id: 'abc' })).toMatchObject(invalid);
     });
 
-    it('is compared as 64 bits', async () => {
+    it('is compared as a 64-bit integer', async () => {
       const accountId = '9007199254740993';
       expect(await register({ push_account_id: accountId }, accountId)).toMatchObject({ status: 200 });
       expect(await register({ push_account_id: '9007199254740992' }, accountId)).toMatchObject(invalid);

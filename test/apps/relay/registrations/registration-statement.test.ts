@@ -30,7 +30,7 @@ interface Fields {
 
 const day = 86_400_000;
 const now = 20_000 * day;
-/** Too far in the future for a sequence to count. */
+/** A sequence that is ignored because it is too far in the future. */
 const farAhead = now + 365 * day;
 
 function registrationOf(fields: Fields): RegistrationToWrite {
@@ -67,7 +67,7 @@ function writersOf(database: RelayDatabase): { inSteps: RegistrationWriter; writ
   return { inSteps, writer: new StatementWriter({ ...foundation, inSteps }) };
 }
 
-/** All stored rows about registrations. Device ids are left out. */
+/** Reads all stored rows about registrations, without device ids. */
 async function stored({ db }: RelayDatabase): Promise<unknown> {
   const devices = await db
     .selectFrom('relay_devices')
@@ -82,7 +82,7 @@ async function stored({ db }: RelayDatabase): Promise<unknown> {
     sequences: await db
       .selectFrom('registration_sequences')
       .selectAll()
-      // Excludes sequences that a writer does not have to store: those without effect, and those too far in the future.
+      // Excludes sequences that a writer need not store: those without effect, and those too far in the future.
       .where('sequence', 'in', [1, 2, 3])
       .orderBy('realm_id')
       .orderBy('push_account_id')
@@ -91,7 +91,7 @@ async function stored({ db }: RelayDatabase): Promise<unknown> {
   };
 }
 
-/** Devices by their identifying columns, because two databases assign different ids. */
+/** Names devices by their identifying columns, because two databases assign different ids. */
 async function named(database: RelayDatabase, outcomes: readonly RegistrationOutcome[]): Promise<string[]> {
   const rows = await database.db.selectFrom('relay_devices').selectAll().execute();
   const nameOf = (id: number): string => {
@@ -114,7 +114,7 @@ const registration = fc
     sequence: fc.constantFrom(undefined, 0, 1, 2, 3, farAhead),
   })
   .map(registrationOf);
-/** Batches, most of which one statement can write. */
+/** A batch that one statement can write in most cases. */
 const batch = fc.uniqueArray(registration, {
   selector: ({ row }) => row.push_account_id,
   minLength: 1,
@@ -130,7 +130,7 @@ const batches = fc.array(
 
 eachPostgres((postgres) => {
   describe('registrations that one statement writes', () => {
-    it('have the same result as the steps of a transaction', async () => {
+    it('have the same result as a transaction with several statements', async () => {
       const [together, apart] = [await openDatabase(postgres), await openDatabase(postgres)];
       const { writer } = writersOf(together);
       const { inSteps } = writersOf(apart);
@@ -157,7 +157,7 @@ eachPostgres((postgres) => {
       await Promise.all([together.close(), apart.close()]);
     });
 
-    it('cost one query, and those that arrive during it one more', async () => {
+    it('cost one query; all that arrive during that query cost one more', async () => {
       const database = await openDatabase(postgres);
       const { writer } = writersOf(database);
       const queries: string[] = [];
@@ -176,7 +176,7 @@ eachPostgres((postgres) => {
       await database.close();
     });
 
-    it('are serialized for the same account or sealed bytes, however many arrive at once', async () => {
+    it('are serialized for the same account or sealed bytes', async () => {
       const database = await openDatabase(postgres);
       const { writer } = writersOf(database);
       const write = (fields: Fields) => writer.write([registrationOf(fields)], now);
@@ -198,7 +198,7 @@ eachPostgres((postgres) => {
       await database.close();
     });
 
-    it('do not make others fail if the database refuses them, and leave nothing behind', async () => {
+    it('leave nothing behind and do not affect other registrations if the database rejects them', async () => {
       const database = await openDatabase(postgres);
       const { writer } = writersOf(database);
       const write = (...fields: Fields[]) => writer.write(fields.map(registrationOf), now);
@@ -232,7 +232,7 @@ eachPostgres((postgres) => {
       await database.close();
     });
 
-    it('are batched, with at most 256 per statement', async () => {
+    it('are batched with at most 256 per statement', async () => {
       const database = await openDatabase(postgres);
       const { writer } = writersOf(database);
       const sizes: number[] = [];
@@ -260,7 +260,7 @@ eachPostgres((postgres) => {
       await database.close();
     });
 
-    it('use the steps of a transaction where an older row may have another lookup', async () => {
+    it('use a transaction instead if an older row may have another lookup', async () => {
       const database = await openDatabase(postgres);
       const { writer } = writersOf(database);
       const [id] = await writer.write([registrationOf({ lookup: 'older' })], now);

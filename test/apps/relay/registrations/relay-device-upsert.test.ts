@@ -17,7 +17,7 @@ const device = fc.record({
 const groups = fc.array(fc.array(device, { minLength: 1, maxLength: 150 }), { minLength: 1, maxLength: 4 });
 
 eachBackend((backend) => {
-  it('gives each device one row and one stable id, however registrations are batched, and keeps the latest', async () => {
+  it('each device has one row with a stable id and its latest values, for any batching', async () => {
     const url = new Secret(await backend.freshUrl());
     const database = await openRelayDatabase({
       url,

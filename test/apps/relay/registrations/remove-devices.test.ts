@@ -41,14 +41,14 @@ eachBackend((backend) => {
   const success = { status: 200, body: { result: 'success', msg: '' } };
   const ids = async () => (await relay.devices()).map(({ id }) => id);
 
-  it('deletes the devices that a server names with their tokens, and no others', async () => {
+  it('deletes only the listed devices, with their tokens', async () => {
     const [first, second, third] = [await register('1'), await register('2'), await register('3')];
     const form = { realm_uuid: realmUuid.toUpperCase(), device_ids: JSON.stringify([first, third]) };
     expect(await remove(form)).toMatchObject(success);
     expect(await ids()).toEqual([second]);
   });
 
-  it('answers a repeat, an unknown device, an empty list and another server’s device in the same way', async () => {
+  it('returns success for a repeat, an unknown device, an empty list and another server’s device', async () => {
     const id = await register('1');
     const form = { realm_uuid: realmUuid, device_ids: JSON.stringify([id]) };
     const stranger = { ...form, realm_uuid: otherRealmUuid };
@@ -63,7 +63,7 @@ eachBackend((backend) => {
     expect(await ids()).toEqual([]);
   });
 
-  it('deletes a device only for its own account', async () => {
+  it('deletes a device only together with its own account', async () => {
     const accounts = ['9223372036854775807', '9223372036854775806', '-1'];
     const [first, second, third] = [
       await register(accounts[0] ?? ''),
@@ -87,7 +87,7 @@ eachBackend((backend) => {
     expect(await named([], [])).toMatchObject(success);
   });
 
-  it('refuses accounts that differ in number from the devices, or are not 64-bit integers', async () => {
+  it('refuses account lists of the wrong length or with values that are not 64-bit integers', async () => {
     const id = await register('1');
     const form = { realm_uuid: realmUuid, device_ids: `[${id}]` };
     const tooMany = JSON.stringify(Array.from({ length: 201 }, () => 1));
@@ -103,7 +103,7 @@ eachBackend((backend) => {
     expect(await ids()).toEqual([]);
   });
 
-  it('deletes devices by token, with and without those of the older generation', async () => {
+  it('deletes devices by token, alone or together with devices of the older generation', async () => {
     const forms = ['one', 'two', 'three'].map((token) => tokenForm({ token }));
     for (const form of forms) await relay.register(form);
     const older = await register('1');
@@ -159,7 +159,7 @@ eachBackend((backend) => {
   });
 
   it('writes nothing to the database for an empty list', async () => {
-    // Jobs that run at every start would interfere.
+    // Jobs that run at every start would also write.
     await relay.database.jobs.stop(5000);
     const writes = vi.spyOn(relay.database, 'write');
     const named = (ids: number[]) => remove({ realm_uuid: realmUuid, device_ids: JSON.stringify(ids) });
@@ -169,7 +169,7 @@ eachBackend((backend) => {
     expect(writes).toHaveBeenCalledOnce();
   });
 
-  it('gives a phone that registers again afterwards a new device', async () => {
+  it('gives a phone a new device id when it registers again after a removal', async () => {
     const id = await register('1');
     await remove({ realm_uuid: realmUuid, device_ids: `[${id}]` });
     expect(await register('1')).not.toBe(id);
@@ -200,7 +200,7 @@ eachBackend((backend) => {
     expect(await ids()).toEqual([id]);
   });
 
-  it('charges one of the quota per device, one for an empty list, and one for a refused request', async () => {
+  it('charges one unit of the quota per device, per empty list, and per invalid request', async () => {
     await relay.close();
     relay = await startRelayUnderTest(await backend.freshUrl(), {
       RELAY_SERVER_NOTIFICATIONS_PER_MINUTE: '61',

@@ -11,18 +11,18 @@ export interface RevocationFields {
   readonly [field: string]: unknown;
 }
 
-/** A revocation of the newer generation, sealed by another implementation. */
+/** Returns the form for a revocation of the newer generation, sealed by another implementation. */
 export function revocation({ revoked_token = 'a token', ...more }: RevocationFields = {}) {
   const token_id = computeTokenId(revoked_token);
   const fields = { revoked_token, realm_uuid: realmUuid, token_id, timestamp: now, ...more };
   return { encrypted_push_revocation: sealText(JSON.stringify(fields)), bouncer_public_key };
 }
 
-/** A revocation of the older generation. */
+/** Returns the form for a revocation of the older generation. */
 export const ofAccount = (account: string, fields: RevocationFields = {}) =>
   revocation({ token_id: undefined, push_account_id: account, ...fields });
 
-/** A registration of the older generation. */
+/** Returns the form for a registration of the older generation. */
 export function accountForm(account: string, fields: RevocationFields = {}): Record<string, string> {
   const { token_id: _tokenId, ...form } = tokenForm(fields);
   return { ...form, push_account_id: account };

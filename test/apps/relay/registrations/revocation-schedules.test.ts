@@ -32,7 +32,7 @@ eachBackend((backend) => {
     return { status: answer.statusCode };
   }
 
-  it('leaves no device of a revoked registration behind, for any order and concurrency of requests', async () => {
+  it('no device of a revoked registration remains, for any order and concurrency of requests', async () => {
     const step = fc.record({
       kind: fc.constantFrom('register', 'revoke'),
       account: fc.constantFrom(undefined, '1', '2'),
@@ -63,7 +63,7 @@ eachBackend((backend) => {
               const date = seconds - each.age;
               const name = nameOf(each);
               if (each.kind === 'revoke') revoked.set(name, Math.max(date, revoked.get(name) ?? 0));
-              // A registration that is the only one in its round is refused if and only if it is revoked.
+              // A registration that is alone in its round is refused if and only if it is revoked.
               if (each.kind === 'register' && round.length === 1)
                 expect(answers[index]?.status === 200).toBe(date > (revoked.get(name) ?? 0));
             }

@@ -22,7 +22,7 @@ const expired = { result: 'error', code: 'REQUEST_EXPIRED' };
 const day = 86_400;
 
 eachBackend((backend) => {
-  describe('Revoking registrations at the relay', () => {
+  describe('a revocation', () => {
     let relay: Awaited<ReturnType<typeof startRelayUnderTest>>;
     let address = 0;
     beforeAll(async () => {
@@ -42,7 +42,7 @@ eachBackend((backend) => {
       const answer = await relay.app.inject({ method: 'POST', url, headers, payload });
       return { status: answer.statusCode, body: answer.json(), headers: answer.headers };
     }
-    /** Sends a revocation as a phone does. */
+    /** Sends a revocation as a phone would. */
     const revoke = (form: Record<string, string>, headers: Record<string, string> = {}) =>
       post(
         relayRevokePath,
@@ -57,14 +57,14 @@ eachBackend((backend) => {
     const left = async () => (await relay.devices()).map((row) => row.push_account_id);
     const named = (token: string) => `token:${computeTokenId(token)}`;
 
-    it('ends only the registration of its token in the newer generation', async () => {
+    it('ends only the registration of its token, in the newer generation', async () => {
       for (const token of ['one', 'two']) await relay.register(tokenForm({ token }));
       await relay.register(accountForm('1', { token: 'one' }));
       expect((await revoke(revocation({ revoked_token: 'one' }))).body).toEqual(success);
       expect(await left()).toEqual([named('two'), '1']);
     });
 
-    it('ends the registration of its account in the older generation, only with its token', async () => {
+    it('ends only the registration of its account and token, in the older generation', async () => {
       const account = '9223372036854775807';
       for (const token of ['one', 'two']) await relay.register(accountForm(account, { token }));
       await relay.register(accountForm('1', { token: 'one' }));
@@ -78,7 +78,7 @@ eachBackend((backend) => {
       expect(await left()).toEqual([account]);
     });
 
-    it('reaches the server with its next notification', async () => {
+    it('is reported to the server with the next notification', async () => {
       const { token_id = '' } = tokenForm();
       await relay.register(tokenForm());
       const { body: registered } = await relay.register(accountForm('5'));
@@ -111,7 +111,7 @@ eachBackend((backend) => {
       },
     );
 
-    it('needs no credentials, accepts those of any server, and refuses wrong ones', async () => {
+    it('needs no credentials, is accepted from any server, and is refused with wrong credentials', async () => {
       for (const authorization of [undefined, relay.authorization, relay.otherAuthorization]) {
         await relay.register(tokenForm());
         const headers = authorization === undefined ? undefined : { authorization };
@@ -125,7 +125,7 @@ eachBackend((backend) => {
       expect(await left()).toHaveLength(1);
     });
 
-    it('gives the same answer, and stores as much, whether or not the registration exists', async () => {
+    it('has the same response and stores the same amount, whether or not the registration exists', async () => {
       await relay.register(tokenForm({ token: 'known' }));
       const answers = [];
       for (const form of [
@@ -144,7 +144,7 @@ eachBackend((backend) => {
       expect(JSON.stringify(stored)).not.toMatch(/known|token|9aa61d0b/);
     });
 
-    it('refuses in the documented order, each with its status, code and sentence', async () => {
+    it('is checked in the documented order, with the documented status, code and message', async () => {
       await relay.register(tokenForm());
       const missing = { result: 'error', code: 'REQUEST_VARIABLE_MISSING' };
       expect(await revoke({ bouncer_public_key: 'x' })).toMatchObject({ status: 400, body: missing });
@@ -183,7 +183,7 @@ eachBackend((backend) => {
       });
     });
 
-    it('prevents every server from presenting the same registration again, in either generation', async () => {
+    it('prevents replays of the revoked registration by any server, in either generation', async () => {
       const forms = [tokenForm(), accountForm('5')];
       for (const form of forms) await relay.register(form);
       await revoke(revocation({ push_account_id: '5' }));
@@ -196,7 +196,7 @@ eachBackend((backend) => {
       expect(await left()).toEqual([]);
     });
 
-    it('does not affect later registrations, so that a replay does no harm', async () => {
+    it('does not affect later registrations, even if it is replayed', async () => {
       const form = revocation({ push_account_id: '5' });
       await revoke(form);
       const later = { timestamp: seconds + 1 };
@@ -207,7 +207,7 @@ eachBackend((backend) => {
       expect(await left()).toEqual([named('a token'), '5']);
     });
 
-    it('ends a registration that was dated by a clock that was ahead, but none that is dated a little later', async () => {
+    it('ends a registration from a clock more than five minutes ahead, but not from a clock less ahead', async () => {
       for (const [token, ahead] of [
         ['a day', day],
         ['five minutes', 300],
@@ -220,21 +220,21 @@ eachBackend((backend) => {
       expect(await left()).toEqual([named('five minutes'), '1']);
     });
 
-    it('counts from the far future as from a day ahead', async () => {
+    it('from the far future is treated as a revocation from a day ahead', async () => {
       await revoke(revocation({ timestamp: 2 ** 52 }));
       expect((await relay.register(tokenForm({ timestamp: seconds + day }))).body).toMatchObject(expired);
       relay.time.now += 2000;
       expect((await relay.register(tokenForm({ timestamp: seconds + day + 1 }))).body).toEqual(success);
     });
 
-    it('ends registrations of a relay version that stored no dates', async () => {
+    it('ends registrations that an older relay stored without dates', async () => {
       await relay.register(tokenForm());
       await relay.database.db.updateTable('relay_devices').set({ dated_at: null }).execute();
       await revoke(revocation());
       expect(await left()).toEqual([]);
     });
 
-    it('is rate-limited per address, and per server by its quota', async () => {
+    it('is rate-limited per address, or by the quota of the server', async () => {
       const form = revocation();
       for (let sent = 0; sent < revocationsPerMinuteAndAddress; sent += 1) await revoke(form);
       expect(await revoke(form)).toMatchObject({ status: 503, body: { code: 'RATE_LIMIT_HIT' } });
@@ -244,7 +244,7 @@ eachBackend((backend) => {
       expect((await revoke(form)).body).toEqual(success);
     });
 
-    it('is forgotten once all that it revokes is expired', async () => {
+    it('is deleted when all registrations that it revokes have expired', async () => {
       await revoke(revocation());
       const stored = () => relay.database.db.selectFrom('revocations').selectAll().execute();
       relay.time.now += (day + 1) * 1000 - 1;

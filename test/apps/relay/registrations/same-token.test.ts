@@ -10,7 +10,7 @@ const { keys, now } = registrationVectors();
 const fcm = (token: string) => ({ token_kind: 'fcm', token });
 const apns = (token: string) => ({ token_kind: 'apns', token, ios_app_id: 'com.example.chat' });
 
-/** A registration form for an account. `all` are the accounts of the same user. */
+/** Returns a registration form for an account. `all` lists the accounts of the same user. */
 function form(account: string, target: object, all?: readonly string[]): Record<string, string> {
   const publicKey = keys[0]?.public_key ?? '';
   const plaintext = JSON.stringify({ ...target, timestamp: now, nonce: account });
@@ -25,21 +25,21 @@ function form(account: string, target: object, all?: readonly string[]): Record<
 }
 
 eachBackend((backend) => {
-  describe('a relay that is asked which accounts of a user have the same token', () => {
+  describe('the list of accounts with the same token', () => {
     let relay: RelayUnderTest;
     beforeEach(async () => {
       relay = await startRelayUnderTest(await backend.freshUrl());
     });
     afterEach(() => relay.close());
 
-    /** Registers and returns the answer, without rounding the numbers in its body. */
+    /** Registers, and returns the accounts with the same token. */
     const register = async (given: Record<string, string>) => {
       const { status, body } = await relay.register(given);
       expect(status).toBe(200);
       return body.same_token_push_account_ids;
     };
 
-    it('names only those accounts that have it', async () => {
+    it('contains only requested accounts that have the same token', async () => {
       await register(form('1', fcm('one')));
       await register(form('2', fcm('one')));
       await register(form('3', fcm('two')));
@@ -58,13 +58,13 @@ eachBackend((backend) => {
       expect(await register(form('6', fcm('Token'), ['5']))).toBeUndefined();
     });
 
-    it('compares nothing of another realm', async () => {
+    it('ignores accounts in other realms', async () => {
       await addRealms(relay.database, relay.server.serverId, [secondRealmUuid], relay.time.now);
       await register({ ...form('1', fcm('one')), realm_uuid: secondRealmUuid });
       expect(await register(form('2', fcm('one'), ['1']))).toBeUndefined();
     });
 
-    it('lets two that are registered together find each other', async () => {
+    it('includes accounts from the same batch', async () => {
       const registrations = ['1', '2', '3'].map((account) => {
         const others = account === '3' ? {} : { accounts_of_user: [1, 2] };
         return { ...form(account, fcm('one')), push_account_id: Number(account), ...others };
@@ -79,7 +79,7 @@ eachBackend((backend) => {
       expect(results.map((result) => result.same_token_push_account_ids)).toEqual([[2], [1], undefined]);
     });
 
-    it('accepts at most a hundred accounts, and only integers', async () => {
+    it('cannot be requested for more than a hundred accounts, or for values that are not integers', async () => {
       const many = Array.from({ length: 100 }, (_, index) => String(index));
       await register(form('200', fcm('one'), many));
       for (const all of [[...many, '100'], ['"x"'], ['1.5']]) {

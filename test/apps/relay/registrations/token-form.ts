@@ -11,14 +11,14 @@ export interface SealedFields {
   readonly [field: string]: unknown;
 }
 
-/** Seals any JSON text with another implementation. */
+/** Seals any string with another implementation. */
 export function sealText(plaintext: string, publicKey = keys[0]?.public_key ?? ''): string {
   const ephemeral = crypto.getRandomValues(new Uint8Array(32));
   const box = seal(new TextEncoder().encode(plaintext), Buffer.from(publicKey, 'base64'), ephemeral);
   return Buffer.from(box).toString('base64');
 }
 
-/** A stock server's request for a registration that a stock phone sealed. */
+/** Returns a stock server's form for a registration that a stock phone sealed. */
 export function tokenForm(
   { token = 'a token', ...more }: SealedFields = {},
   changes: Record<string, string> = {},

@@ -18,7 +18,7 @@ import { deviceIds } from './device-ids.js';
 const realmId = realm(1);
 const none = relayDeviceId(0);
 
-/** A vault that prefixes encrypted texts with the name of its key. */
+/** Creates a vault that prefixes encrypted tokens with the name of its key. */
 function namedVault(name: string): TokenVault {
   const vault = createNodeTokenVault();
   return {
@@ -31,7 +31,7 @@ function namedVault(name: string): TokenVault {
 eachBackend((backend) => {
   const before = namedVault('old');
   const after = namedVault('new');
-  /** The vault during a key rotation: encrypts with the new key, and still finds and decrypts texts of the old key. */
+  /** The vault during a key rotation: encrypts with the new key, and finds and decrypts tokens of both keys. */
   const both: TokenVault = {
     lookups: (token) => [...after.lookups(token), ...before.lookups(token)],
     seal: after.seal,
@@ -87,7 +87,7 @@ eachBackend((backend) => {
     );
   });
 
-  it('keeps one of a device’s rows, and registers it with all others', async () => {
+  it('merges the rows of a device from several key rotations into one row', async () => {
     const oldest = namedVault('oldest');
     const all: TokenVault = {
       ...both,
@@ -104,7 +104,7 @@ eachBackend((backend) => {
     expect(ids.map((id) => opened.get(id as RelayDeviceId))).toEqual(['one', 'two', 'three']);
   });
 
-  it('encrypts all other tokens with the new key, keeps their ids, and only then destroys the old key', async () => {
+  it('re-encrypts all tokens, keeps the device ids, and only then destroys the old key', async () => {
     const tokens = Array.from({ length: 450 }, (_, index) => `token ${index}`);
     const ids = await register(before, tokens);
     expect(await reencrypt(false)).toEqual([]);
@@ -117,7 +117,7 @@ eachBackend((backend) => {
     expect(await register(after, tokens)).toEqual(ids);
   });
 
-  it('leaves an unreadable token unchanged, names it, and continues with the others', async () => {
+  it('leaves an unreadable token unchanged, reports it, and continues with the other tokens', async () => {
     const [first = none, spoilt = none, last = none] = await register(before, ['one', 'two', 'three']);
     const [, row] = await stored();
     const elsewhere = before.seal('two', bindingOfToken({ ...row, push_account_id: '8' } as TokenRow));
@@ -130,7 +130,7 @@ eachBackend((backend) => {
     expect([first, last].map((id) => rows.get(id)?.token.slice(0, 4))).toEqual(['new:', 'new:']);
   });
 
-  it('reads few devices at a time, even if none needs a new key', async () => {
+  it('reads devices in pages, even if no device needs re-encryption', async () => {
     await register(
       after,
       Array.from({ length: 2100 }, (_, index) => `token ${index}`),

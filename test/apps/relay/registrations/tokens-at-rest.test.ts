@@ -8,7 +8,7 @@ import { eachBackend } from '../../../support/test-databases.js';
 import { goodForm, startRelayUnderTest } from '../relay-under-test.js';
 
 eachBackend((backend) => {
-  it('keeps no token, in any encoding, in its tables, its database files or its log', async () => {
+  it('the relay stores no token in plaintext in its tables, database files or log', async () => {
     const url = await backend.freshUrl();
     const relay = await startRelayUnderTest(url);
     const { tokens, plaintexts } = await registerAll(relay.register, relay.time);
@@ -28,7 +28,7 @@ eachBackend((backend) => {
     }
   });
 
-  it('cannot open a token that was copied into a row of another realm, account or lookup', async () => {
+  it('a token that was copied into another row cannot be decrypted', async () => {
     const relay = await startRelayUnderTest(await backend.freshUrl());
     await relay.register(goodForm());
     const [row] = await relay.devices();
@@ -44,7 +44,7 @@ eachBackend((backend) => {
     await relay.close();
   });
 
-  it('cannot open a token that was changed in the database', async () => {
+  it('a token that was modified in the database cannot be decrypted', async () => {
     const relay = await startRelayUnderTest(await backend.freshUrl());
     await relay.register(goodForm());
     const [row] = await relay.devices();
@@ -61,7 +61,7 @@ eachBackend((backend) => {
 type Register = Awaited<ReturnType<typeof startRelayUnderTest>>['register'];
 
 /**
- * Registers all tokens in the vectors that are too long to occur by chance. Returns the texts that must not be found.
+ * Registers all vector tokens that are too long to occur by chance. Returns the strings that must not be found.
  */
 async function registerAll(register: Register, time: { now: number }) {
   const protocol = relayProtocolVectors();
@@ -90,10 +90,14 @@ async function registerAll(register: Register, time: { now: number }) {
   return { tokens, plaintexts };
 }
 
-/** Minimum length. In one of a thousand runs, a shorter text occurs by chance in a database's random bytes. */
+/**
+ * Minimum length of a string to search for. In one of a thousand runs, shorter strings occur by chance in random bytes.
+ */
 const tellingLength = 8;
 
-/** The text itself, and its hexadecimal and base64 forms at each of the three offsets within a longer text. */
+/**
+ * Returns a string with its hexadecimal and base64 encodings, at each of the three base64 offsets in a longer string.
+ */
 function encodingsOf(text: string): string[] {
   const bytes = Buffer.from(text, 'utf8');
   const base64 = [0, 1, 2].map((offset) =>
@@ -107,7 +111,7 @@ function encodingsOf(text: string): string[] {
 }
 
 /**
- * All bytes of the database's files as Latin-1, including the write-ahead log. For a database server, a placeholder.
+ * Returns the bytes of all database files as Latin-1, with the write-ahead log; for a database server, a placeholder.
  */
 function databaseFiles(url: string): string {
   if (!url.startsWith('sqlite:')) return 'on another machine';
