@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 afterAll(() => hosts.close());
 
-/** Sends a request with a resolver that returns these address lists in turn. */
+/** Creates a function that sends a request, with a resolver that returns the lists of `answers` in turn. */
 function ask(
   answers: readonly (readonly string[])[],
   changes: Partial<HostNetwork> = {},
@@ -34,7 +34,7 @@ function ask(
   return { asked, lookUps };
 }
 
-it('requests only that path from the host, by HTTPS', async () => {
+it('the relay requests only the given path from a host, over HTTPS', async () => {
   const { asked, lookUps } = ask([['127.0.0.1']]);
   expect(await asked()).toEqual({ status: 200, text: '{"fine":true}' });
   expect([lookUps, hosts.requests.first]).toEqual([[hostName], ['GET /verify/x/']]);
@@ -43,19 +43,19 @@ it('requests only that path from the host, by HTTPS', async () => {
 describe('an address of the relay’s own network', () => {
   it.each([
     ['loopback', ['127.0.0.1']],
-    ['one beside a public one', ['93.184.215.14', '127.0.0.1']],
+    ['loopback in addition to a public address', ['93.184.215.14', '127.0.0.1']],
     ['private', ['10.1.2.3']],
-    ['link-local, as of cloud metadata', ['169.254.169.254']],
-    ['IPv4 in IPv6', ['::ffff:127.0.0.1']],
-    ['translated', ['64:ff9b::7f00:1']],
-  ])('is refused by name: %s', async (_kind, addresses) => {
+    ['link-local, such as cloud metadata', ['169.254.169.254']],
+    ['IPv4-mapped IPv6', ['::ffff:127.0.0.1']],
+    ['translated by NAT64', ['64:ff9b::7f00:1']],
+  ])('is refused as the result of a DNS lookup: %s', async (_kind, addresses) => {
     const { asked } = ask([addresses], {}, false);
     await expect(asked()).rejects.toThrow(`${hosts.hostname} has no public address.`);
     expect(hosts.requests).toEqual({ first: [], second: [] });
   });
 
   it.each(['127.0.0.1', '[::1]', '[::ffff:7f00:1]', '169.254.169.254'])(
-    'is refused as %s',
+    'is refused as a hostname: %s',
     async (address) => {
       const { asked, lookUps } = ask([[]], {}, false);
       await expect(asked(`${address}:${hosts.port}`)).rejects.toThrow('has no public address.');
@@ -63,13 +63,13 @@ describe('an address of the relay’s own network', () => {
     },
   );
 
-  it('is not connected to if DNS returns it the second time', async () => {
+  it('is not contacted if only a second DNS lookup would return it', async () => {
     const { asked, lookUps } = ask([['127.0.0.1'], ['127.0.0.2']]);
     await asked();
     expect([lookUps, hosts.requests]).toEqual([[hostName], { first: ['GET /verify/x/'], second: [] }]);
   });
 
-  it('is not reached by a redirect', async () => {
+  it('is not contacted through a redirect', async () => {
     hosts.state.answer = (_request, response) => {
       response.writeHead(302, { location: `https://127.0.0.2:${hosts.port}/admin` }).end();
     };
@@ -79,25 +79,25 @@ describe('an address of the relay’s own network', () => {
   });
 });
 
-describe('an answer', () => {
+describe('a request to a host', () => {
   const quick = { deadlineMilliseconds: 300 };
   it.each([
-    ['that never begins', () => undefined],
+    ['never begins', () => undefined],
     [
-      'that never ends, a byte at a time',
+      'arrives slowly and never ends',
       (_request, response) => {
         const timer = setInterval(() => response.write('x'), 20);
         response.on('close', () => clearInterval(timer));
       },
     ],
-  ] satisfies [string, Hosts['state']['answer']][])('%s is abandoned in time', async (_what, answer) => {
+  ] satisfies [string, Hosts['state']['answer']][])('times out if the response %s', async (_what, answer) => {
     hosts.state.answer = answer;
     const { asked } = ask([['127.0.0.1']], quick);
     await expect(asked()).rejects.toThrow('The request timed out while communicating with the host.');
     await expect.poll(() => hosts.connections()).toBe(0);
   });
 
-  it('is cut off if its body never ends', async () => {
+  it('is cut off if the response exceeds 4096 bytes', async () => {
     hosts.state.answer = (_request, response) => {
       const more = () => {
         while (!response.destroyed && response.write('x'.repeat(65_536)));
@@ -118,14 +118,14 @@ describe('an answer', () => {
       [],
     ],
   ] satisfies [string, Partial<HostNetwork>, string[]][])(
-    'is reported if the request fails: %s',
+    'reports the kind of failure: %s',
     async (what, changes, addresses) => {
       const { asked } = ask([addresses], changes);
       await expect(asked()).rejects.toThrow(`${what} occurred while communicating with the host.`);
     },
   );
 
-  it('is not waited for if its DNS server does not answer', async () => {
+  it('times out if the DNS server does not reply', async () => {
     const lookUp = () => new Promise<never>(() => undefined);
     await expect(ask([[]], { ...quick, lookUp }).asked()).rejects.toThrow('The request timed out');
   });

@@ -15,12 +15,12 @@ eachBackend((backend) => {
     return status;
   };
 
-  it('accepts the server id in upper case', async () => {
+  it('a server id in upper case is accepted', async () => {
     const { serverId, serverKey } = relay.server;
     expect(await statusWith(basic(serverId.toUpperCase(), serverKey.reveal()))).toBe(200);
   });
 
-  it('refuses a key with one character changed, or of another server', async () => {
+  it('a key with one changed character, and the key of another server, are refused', async () => {
     const { serverId, serverKey } = relay.server;
     const key = serverKey.reveal();
     const changed = `${key.slice(0, -1)}${key.endsWith('0') ? '1' : '0'}`;
@@ -30,7 +30,7 @@ eachBackend((backend) => {
     expect(await statusWith(basic(serverId, changed))).toBe(401);
   });
 
-  it('stops accepting an old key within two seconds, and accepts the new one at once', async () => {
+  it('a new key is accepted immediately, and the old key is refused within two seconds', async () => {
     expect(await statusWith(relay.authorization)).toBe(200);
     const { serverId } = relay.server;
     const rotated = await rotateServerKey(relay.database, { serverId, isImmediate: true }, relay.time.now);
@@ -39,13 +39,13 @@ eachBackend((backend) => {
     expect(await statusWith(relay.authorization)).toBe(401);
   });
 
-  it('refuses a suspended server at once if the request asks for no cached answer', async () => {
+  it('a suspended server is refused immediately if the request has Cache-Control: no-cache', async () => {
     expect(await statusWith(relay.authorization)).toBe(200);
     await suspendServer(relay.database, relay.server.serverId, relay.time.now);
     expect((await relay.register(goodForm(), { 'cache-control': 'no-cache' })).status).toBe(401);
   });
 
-  it('refuses a suspended server within two seconds, and says so only to the holder of its key', async () => {
+  it('a suspended server is refused within two seconds, and only its own key gets the reason', async () => {
     expect(await statusWith(relay.authorization)).toBe(200);
     await suspendServer(relay.database, relay.server.serverId, relay.time.now);
     relay.time.now += 2000;
@@ -66,14 +66,14 @@ eachBackend((backend) => {
     expect(await statusWith(relay.authorization)).toBe(200);
   });
 
-  it('does not cache a lookup for longer when the clock is set back', async () => {
+  it('a cached lookup does not live longer if the clock is set back', async () => {
     expect(await statusWith(relay.authorization)).toBe(200);
     await suspendServer(relay.database, relay.server.serverId, relay.time.now);
     relay.time.now -= 3_600_000;
     expect(await statusWith(relay.authorization)).toBe(401);
   });
 
-  it('logs the server by its id', async () => {
+  it('the log contains the server’s id', async () => {
     await relay.register(goodForm());
     expect(relay.logged()).toContain(`"actor":"${relay.server.serverId}"`);
   });

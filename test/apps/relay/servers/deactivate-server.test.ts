@@ -23,7 +23,7 @@ eachBackend((backend) => {
     return { status: answer.statusCode, body: answer.json() };
   }
 
-  it('a server that deactivates itself is refused from then on, until the operator resumes it', async () => {
+  it('a server that deactivated itself is refused until the operator resumes it', async () => {
     expect((await relay.register(goodForm())).status).toBe(200);
     const devices = await relay.devices();
     expect(await deactivate()).toEqual({ status: 200, body: { result: 'success', msg: '' } });
@@ -46,7 +46,7 @@ eachBackend((backend) => {
     expect((await deactivate()).status).toBe(200);
   });
 
-  it('a form is refused: stock servers send JSON', async () => {
+  it('a form is refused, because stock servers send JSON', async () => {
     await resumeServer(relay.database, relay.server.serverId);
     expect(await deactivate({ 'content-type': 'application/x-www-form-urlencoded' })).toMatchObject({
       status: 415,

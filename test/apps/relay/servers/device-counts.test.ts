@@ -12,7 +12,7 @@ eachBackend((backend) => {
   });
   afterAll(() => relay.close());
 
-  /** Adds this many devices of a kind. Every third device is expired. */
+  /** Adds `count` devices. Every third device is expired. */
   async function add(count: number, kind: string, addressee: string): Promise<void> {
     await sql`with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${sql.lit(count)})
       insert into relay_devices (realm_id, push_account_id, token_kind, token_lookup, token, registered_at, expired_at)
@@ -20,7 +20,7 @@ eachBackend((backend) => {
         case when n % 3 = 0 then 2 end from numbers`.execute(relay.database.db);
   }
 
-  it('counts living devices of every page by generation and vendor', async () => {
+  it('the gauge counts valid devices on all pages by generation and vendor', async () => {
     await add(3, 'apns', '100000');
     await add(6000, 'fcm', '');
     await add(6000, 'apns', 'token:');

@@ -59,7 +59,7 @@ export async function startHosts() {
 
 export type Hosts = Awaited<ReturnType<typeof startHosts>>;
 
-/** Answers with JSON. */
+/** Returns a handler that responds with JSON. */
 export const answering =
   (status: number, body: unknown): HostAnswering =>
   (_request, response) => {

@@ -23,7 +23,7 @@ eachBackend((backend) => {
       .where('code_hash', '=', hashCredential(code))
       .executeTakeFirst();
 
-  it('prints the code once, stores only its hash, and lets one server join', async () => {
+  it('servers invite prints a code for one server, and stores only the hash of the code', async () => {
     const { status, stdout } = await invite('--name', 'Example');
     const [, code = ''] = /^invitation {2}([0-9a-f]{64})\n/.exec(stdout) ?? [];
     expect(status).toBe(0);
@@ -46,7 +46,7 @@ eachBackend((backend) => {
       ['--server-id', '6CDE5F7A-1F7E-4978-9716-49F69EBFC9FE', '--expires', '12h'],
       { hostname: null, server_id: '6cde5f7a-1f7e-4978-9716-49f69ebfc9fe' },
     ],
-  ])('%j names the server that it is for', async (argv, named) => {
+  ])('servers invite %j creates an invitation for that server only', async (argv, named) => {
     const { status, stdout } = await invite(...argv, '--json');
     expect(status).toBe(0);
     const { invitation, ...printed } = JSON.parse(stdout);
@@ -61,7 +61,7 @@ eachBackend((backend) => {
     [['--server-id', 'x'], 2, 'must be a UUID'],
     [['--hostname', 'https://chat.example.org'], 1, 'is not a hostname'],
     [['--hostname', 'a.org', '--server-id', '6cde5f7a-1f7e-4978-9716-49f69ebfc9fe'], 2, 'server-id'],
-  ])('%j is refused', async (argv, exit, sentence) => {
+  ])('servers invite %j is refused', async (argv, exit, sentence) => {
     const { status, stdout, stderr } = await invite(...argv);
     expect({ status, stdout }).toEqual({ status: exit, stdout: '' });
     expect(stderr).toContain(sentence);

@@ -14,7 +14,7 @@ let joined = 0;
 /** Returns a new key of 64 letters and digits. */
 export const newKey = (): string => (randomUUID() + randomUUID()).replaceAll('-', '').padEnd(64, 'K');
 
-/** The form for a new server with a unique hostname. */
+/** Returns the form for a new server with a unique hostname. */
 export function newServer(changes: Record<string, string> = {}): Record<string, string> {
   joined += 1;
   return {
@@ -40,14 +40,14 @@ export async function startJoiningUnderTest(
     post,
     join: (form: Record<string, string>, remoteAddress?: string) => post('register', form, remoteAddress),
 
-    /** Creates an invitation, valid for a minute. Returns its code. */
+    /** Creates an invitation that is valid for a minute. Returns its code. */
     async invite(changes: Partial<NewInvitation> = {}): Promise<string> {
       const now = relay.time.now;
       const invitation = { name: 'Invited', expiresAt: now + 60_000, ...changes };
       return (await createInvitation(relay.database, invitation, now)).reveal();
     },
 
-    /** HTTP status of an authenticated request with the server's credentials. */
+    /** Returns the HTTP status of a request with the server's credentials. */
     async statusOf({ zulip_org_id = '', zulip_org_key = '' }: Record<string, string>): Promise<number> {
       const authorization = basic(zulip_org_id, zulip_org_key);
       return (await ask(relay, 'server/analytics/status', { authorization })).status;

@@ -18,9 +18,9 @@ function startProcess(database: RelayDatabase, clock: Clock) {
   const { log, lines } = createMemoryLog();
   const quotas = new ServerQuotas(perMinute, clock);
   const store = new UsedQuotaStore(database);
-  // Exchanges only when the test calls `exchange`, not on a timer.
+  // The interval is long: an exchange runs only when the test calls `exchange`.
   const exchange = new QuotaExchange({ quotas, store, clock, log, intervalMilliseconds: 3_600_000 });
-  /** Sends this many requests with one notification each. Returns the number of admitted requests. */
+  /** Sends `requests` requests with one notification each. Returns the number of admitted requests. */
   const ask = (requests: number, serverId = 'a'): number => {
     for (let taken = 0; taken < requests; taken += 1) {
       try {
@@ -42,8 +42,8 @@ async function exchangeAll(processes: readonly Process[]): Promise<void> {
 }
 
 /**
- * Number of requests admitted in `seconds` if, ten times a second, each process gets far more requests than the quota
- * allows.
+ * Returns the number of admitted requests in `seconds` if each process gets, ten times a second, far more requests than
+ * the quota allows.
  */
 async function saturate(
   processes: readonly Process[],
@@ -85,7 +85,7 @@ describe('the quota of several processes on one database', () => {
       return { time, clock, database, processes };
     }
 
-    it('is about one quota in total; without the exchange it would be two', async () => {
+    it('is about one quota in total, and two quotas without the exchange', async () => {
       const { time, processes } = await startTwo();
       const minutes = 3;
       const passed = await saturate(processes, { time, seconds: 60 * minutes });
@@ -101,7 +101,7 @@ describe('the quota of several processes on one database', () => {
       );
     });
 
-    it('is charged afterwards when both used all of it before they exchanged', async () => {
+    it('is charged later if both processes used the whole quota before an exchange', async () => {
       const { time, processes } = await startTwo();
       const [one, other] = processes;
       expect([one.ask(perMinute), other.ask(perMinute)]).toEqual([perMinute, perMinute]);
@@ -123,7 +123,7 @@ describe('the quota of several processes on one database', () => {
       expect(['a', 'b', 'c'].map((id) => other.ask(perMinute, id))).toEqual([0, perMinute / 2, perMinute]);
     });
 
-    it('is not full again for a new process, and a dead one loses the counts of one interval at most', async () => {
+    it('is not full for a new process, and a dead process loses the usage of at most one interval', async () => {
       const { time, clock, database, processes } = await startTwo();
       const [dying, other] = processes;
       dying.ask(400);
@@ -139,7 +139,7 @@ describe('the quota of several processes on one database', () => {
       expect([other.ask(perMinute), born.ask(perMinute)]).toEqual([perSecond, perSecond]);
     });
 
-    it('is full at the time in Retry-After, whenever it was exchanged meanwhile', async () => {
+    it('is full at the time of Retry-After, regardless of exchanges in between', async () => {
       const { time, processes } = await startTwo();
       const [one] = processes;
       await one.exchange.exchange();
@@ -151,7 +151,7 @@ describe('the quota of several processes on one database', () => {
       expect(one.ask(perMinute)).toBe(perMinute);
     });
 
-    it('is exchanged once more by a process on shutdown', async () => {
+    it('is exchanged once more at shutdown', async () => {
       const { processes } = await startTwo();
       const [stopping, other] = processes;
       await stopping.exchange.start();
@@ -169,7 +169,7 @@ describe('the quota of several processes on one database', () => {
       expect(passed).toBeLessThan(perMinute * 3 + 2 * 10 * perSecond + 5 * perSecond);
     });
 
-    it('is available again when a clock that was an hour ahead is set back', async () => {
+    it('is available again after a clock that was an hour ahead is set back', async () => {
       const { time, processes } = await startTwo();
       await saturate(processes, { time, seconds: 90 });
       time.now += 3_600_000;
@@ -180,14 +180,14 @@ describe('the quota of several processes on one database', () => {
       expect(passed).toBeLessThan(perMinute * 3 + 2 * 10 * perSecond);
     });
 
-    it('is never more than the processes would grant without exchange, when clocks are minutes apart', async () => {
+    it('never exceeds the quota without an exchange, even if clocks are minutes apart', async () => {
       const { time, processes } = await startTwo(600_000);
       const passed = await saturate(processes, { time, seconds: 120 });
       expect(passed).toBeGreaterThan(0.97 * perMinute * 3);
       expect(passed).toBeLessThanOrEqual(2 * perMinute * 3);
     });
 
-    it('keeps a row for each server at most, reads a bounded number, and forgets the full ones', async () => {
+    it('has at most one row per server; reads are bounded, and rows of full quotas are deleted', async () => {
       const { time, database } = await startTwo();
       const store = new UsedQuotaStore(database);
       const used = Array.from({ length: maximumServers + 1 }, (_, index) => ({
@@ -224,7 +224,7 @@ describe('the quota of several processes on one database', () => {
   });
 
   eachPostgres((backend) => {
-    it('is still counted while another transaction locks its row, and shutdown does not wait for it', async () => {
+    it('is still enforced while another transaction locks its row, and shutdown does not wait for the lock', async () => {
       const url = await backend.freshUrl();
       const open = () => backend.open<RelayTables>({ migrations: relayMigrations, url });
       const [database, locker] = [await open(), await open()];
@@ -245,7 +245,7 @@ describe('the quota of several processes on one database', () => {
       expect(other.ask(1)).toBe(0);
     });
 
-    it('is shared again when the database is back, and no server is charged for the outage', async () => {
+    it('is shared again after a database outage, and no server is charged for the outage', async () => {
       const time = { now: noon };
       const clock = () => time.now;
       const { one, other, proxy } = await startBehindProxy(backend, clock);

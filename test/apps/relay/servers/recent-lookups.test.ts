@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { RecentLookups } from '#relay/servers/recent-lookups.js';
 import fc from '../../../support/fast-check.js';
 
-it('never exceeds its maximum size, and never keeps an entry beyond its lifetime', () => {
+it('the cache never exceeds its maximum size, and never returns an entry after its TTL', () => {
   const step = fc.record({
     key: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'),
     wait: fc.integer({ min: -500, max: 1500 }),
@@ -34,7 +34,7 @@ it('never exceeds its maximum size, and never keeps an entry beyond its lifetime
   );
 });
 
-it('evicts the entry that was stored longest ago', () => {
+it('the cache evicts the entry that was stored longest ago', () => {
   const lookups = new RecentLookups<number>({
     clock: () => 0,
     lifetimeMilliseconds: 1000,

@@ -7,7 +7,7 @@ import { eachBackend } from '../../../support/test-databases.js';
 import { basic } from '../relay-under-test.js';
 import { type JoiningUnderTest, newKey, newServer, startJoiningUnderTest } from './joining-under-test.js';
 
-// The answers specified in the section "remotes/server/register" in docs/protocol.md.
+// The responses that the section "remotes/server/register" in docs/protocol.md specifies.
 const created = { result: 'success', msg: '', created: true };
 const updated = { result: 'success', msg: '', created: false };
 
@@ -49,7 +49,7 @@ eachBackend((backend) => {
       expect(body.code).toBe('INVALID_BOUNCER_PUBLIC_KEY');
     });
 
-    it('may not report a realm of another server', async () => {
+    it('must not report a realm of another server', async () => {
       const [realm, one, other] = [randomUUID(), await joined(), await joined()];
       expect(await relay.report(one, [realm])).toMatchObject({ status: 200 });
       expect(await relay.report(other, [realm])).toMatchObject({
@@ -58,7 +58,7 @@ eachBackend((backend) => {
       });
     });
 
-    it('registers again if it lost the answer, and needs no second invitation', async () => {
+    it('can repeat a registration without a second invitation', async () => {
       const form = newServer({ invitation: await relay.invite() });
       expect((await relay.join(form)).body).toEqual(created);
       expect((await relay.join(form)).body).toEqual(updated);
@@ -77,11 +77,19 @@ eachBackend((backend) => {
     });
 
     it.each([
-      ['none', async () => undefined, 'admits new servers by invitation'],
-      ['one that is unknown', async () => newKey(), 'The invitation is unknown, used, expired'],
-      ['one that has expired', () => relay.invite({ expiresAt: relay.time.now }), 'expired'],
-      ['one for another host', () => relay.invite({ hostname: 'other.example.org' }), 'for another server'],
-      ['one for another server', () => relay.invite({ serverId: randomUUID() }), 'for another server'],
+      ['no invitation', async () => undefined, 'admits new servers by invitation'],
+      ['an unknown invitation', async () => newKey(), 'The invitation is unknown, used, expired'],
+      ['an expired invitation', () => relay.invite({ expiresAt: relay.time.now }), 'expired'],
+      [
+        'an invitation for another host',
+        () => relay.invite({ hostname: 'other.example.org' }),
+        'for another server',
+      ],
+      [
+        'an invitation for another server',
+        () => relay.invite({ serverId: randomUUID() }),
+        'for another server',
+      ],
     ])('is refused with %s', async (_what, inviteOf, sentence) => {
       const invitation = await inviteOf();
       const form = newServer(invitation === undefined ? {} : { invitation });
@@ -90,13 +98,13 @@ eachBackend((backend) => {
       expect(await relay.server(form.zulip_org_id)).toBeUndefined();
     });
 
-    it('is one of two that use an invitation at the same time', async () => {
+    it('is refused if another server uses the same invitation concurrently', async () => {
       const invitation = await relay.invite();
       const answers = await Promise.all([1, 2].map(() => relay.join(newServer({ invitation }))));
       expect(answers.map(({ status }) => status).sort()).toEqual([200, 400]);
     });
 
-    it('is one of two that claim a host at the same time', async () => {
+    it('is refused if another server claims the same host concurrently', async () => {
       const hostname = 'contested.example.org';
       const forms = [newServer({ hostname }), newServer({ hostname })];
       const invited = await Promise.all(
@@ -110,7 +118,7 @@ eachBackend((backend) => {
     });
   });
 
-  describe('a form is checked in this order', () => {
+  describe('an invalid form', () => {
     const wrong = {
       hostname: 'chat.example.org/path',
       contact_email: 'nobody',
@@ -131,7 +139,7 @@ eachBackend((backend) => {
       ],
       [{ zulip_org_id: wrong.zulip_org_id }, 'Invalid UUID'],
       [{ zulip_org_id: randomUUID().toUpperCase() }, 'Invalid UUID'],
-    ])('%j: %s', async (changes, msg) => {
+    ])('is checked in the documented order: %j: %s', async (changes, msg) => {
       const { status, body } = await relay.join(newServer(changes));
       expect({ status, code: body.code, msg: body.msg }).toEqual({ status: 400, code: 'BAD_REQUEST', msg });
     });
@@ -144,7 +152,7 @@ eachBackend((backend) => {
       ['hostname', 'h'.repeat(129)],
       ['contact_email', `${'a'.repeat(250)}@example.org`],
       ['invitation', 'i'.repeat(201)],
-    ])('refuses %s of a wrong length or with wrong characters', async (name, text) => {
+    ])('is refused if %s has a wrong length or wrong characters', async (name, text) => {
       const { status, body } = await relay.join(newServer({ [name]: text }));
       expect([status, body.code, body.msg]).toEqual([
         400,
@@ -153,7 +161,7 @@ eachBackend((backend) => {
       ]);
     });
 
-    it('treats two spellings of a host as the same', async () => {
+    it('is refused if its host differs only in spelling from a registered host', async () => {
       await joined({ hostname: 'Spelled.Example.org.:443' });
       for (const hostname of ['spelled.example.org', 'SPELLED.example.org:443', 'spelled.example.org.']) {
         const { body } = await relay.join(newServer({ hostname, invitation: await relay.invite() }));
@@ -186,7 +194,7 @@ eachBackend((backend) => {
       expect(await relay.server(zulip_org_id)).toMatchObject({ hostname });
     });
 
-    it('may not take the host of another server', async () => {
+    it('must not take the host of another server', async () => {
       const [one, other] = [await joined(), await joined()];
       const { hostname = '' } = other;
       expect(await relay.join({ ...one, hostname })).toMatchObject({
@@ -208,7 +216,7 @@ eachBackend((backend) => {
       });
     });
 
-    it('can register with the key that an operator gave it, as a stock server does', async () => {
+    it('can register with the key that the operator gave it', async () => {
       const { serverId, serverKey } = relay.otherServer;
       const form = newServer({ zulip_org_id: serverId, zulip_org_key: serverKey.reveal() });
       expect((await relay.join(form)).body).toEqual(updated);
@@ -216,7 +224,7 @@ eachBackend((backend) => {
     });
   });
 
-  it('a thousand registrations a minute from one address are refused, and other addresses are served', async () => {
+  it('an address is limited to 30 registrations a minute, and other addresses are served', async () => {
     const statuses = new Map<number, number>();
     for (let request = 0; request < 1000; request += 1) {
       const { status, retryAfter } = await relay.join(newServer(), '192.0.2.1');
@@ -224,7 +232,7 @@ eachBackend((backend) => {
       if (status === 503) expect(Number(retryAfter)).toBeGreaterThan(0);
     }
     expect(Object.fromEntries(statuses)).toEqual({ 400: 30, 503: 970 });
-    // Only an unreadable form is refused before the rate limit.
+    // Only a malformed form is refused before the rate limit.
     expect((await relay.join(newServer({ hostname: 'a b' }), '192.0.2.1')).status).toBe(503);
     expect((await relay.join(newServer({ zulip_org_id: 'x' }), '192.0.2.1')).status).toBe(400);
     const form = newServer({ invitation: await relay.invite() });
@@ -235,7 +243,7 @@ eachBackend((backend) => {
     expect(text).not.toContain('example.org');
   });
 
-  it('no key and no code reaches the log', async () => {
+  it('the log contains no key, code or contact address', async () => {
     const form = newServer({ invitation: await relay.invite(), new_org_key: newKey() });
     await relay.join(form);
     for (const secret of [form.zulip_org_key, form.new_org_key, form.invitation, form.contact_email]) {
@@ -246,7 +254,7 @@ eachBackend((backend) => {
 });
 
 eachBackend((backend) => {
-  it('an open relay accepts a server without an invitation, up to a daily number of new ones', async () => {
+  it('an open relay accepts servers without an invitation, up to a daily limit', async () => {
     const relay = await startJoiningUnderTest(await backend.freshUrl(), {
       RELAY_SERVER_REGISTRATION: 'open',
     });

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { chunkCharacters, readReportedList } from '#relay/servers/stock/reported-lists.js';
 
-/** Reads a list. Returns its rows, and the number of parsed chunks. */
+/** Reads a list. Returns its rows and the number of parsed chunks. */
 async function read(text: string, maximumRows = 100_000) {
   const rows: unknown[] = [];
   let chunks = 0;
@@ -20,7 +20,7 @@ async function read(text: string, maximumRows = 100_000) {
 }
 
 it.each(['[]', ' [ ] ', 'null', '[1]', '[{"a":[1,2,{"b":"],["}]},"\\"",null]\n'])(
-  'a short list is read as JSON reads it: %s',
+  'a short list is read like JSON: %s',
   async (text) => {
     expect(await read(text)).toMatchObject({ rows: JSON.parse(text) ?? [] });
   },
@@ -39,13 +39,13 @@ it('a long list is parsed in chunks, regardless of the content of its rows', asy
 
 const many = '1234567,'.repeat(chunkCharacters / 4);
 it.each([
-  ['no list', '{}', 'must be a JSON list'],
-  ['no JSON', '[1,}]', 'must be JSON'],
+  ['not a list', '{}', 'must be a JSON list'],
+  ['not JSON', '[1,}]', 'must be JSON'],
   ['two lists', '[1],[2]', 'must be JSON'],
-  ['a comma too many', '[1,]', 'must be JSON'],
-  ['a comma too many after many rows', `[${many}]`, 'must be JSON'],
-  ['no row after many', `[${many},${many}1]`, 'must be JSON'],
-  ['an end that is missing', `[${many}"1]`, 'must be JSON'],
+  ['a trailing comma', '[1,]', 'must be JSON'],
+  ['a trailing comma after many rows', `[${many}]`, 'must be JSON'],
+  ['an empty row after many rows', `[${many},${many}1]`, 'must be JSON'],
+  ['a missing end', `[${many}"1]`, 'must be JSON'],
   ['too many rows', '[1,2,3,4]', 'must have at most 3 entries'],
   ['a row that is too long', `["${'x'.repeat(chunkCharacters)}"]`, `at most ${chunkCharacters} characters`],
 ])('a list is refused: %s', async (_case, text, message) => {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eachBackend } from '../../../support/test-databases.js';
 import { type JoiningUnderTest, newKey, newServer, startJoiningUnderTest } from './joining-under-test.js';
 
-// The answer specified in the section "remotes/server/register" in docs/protocol.md.
+// The response that the section "remotes/server/register" in docs/protocol.md specifies.
 const updated = { result: 'success', msg: '', created: false };
 
 eachBackend((backend) => {
@@ -18,10 +18,10 @@ eachBackend((backend) => {
     return form;
   }
 
-  describe('rotation of the key', () => {
+  describe('a rotation of the server key', () => {
     const withKey = (form: Record<string, string>, zulip_org_key: string) => ({ ...form, zulip_org_key });
 
-    it('still accepts the old key for ten minutes', async () => {
+    it('keeps the old key valid for ten minutes', async () => {
       const form = await joined();
       const [old = '', next] = [form.zulip_org_key, newKey()];
       expect((await relay.join({ ...form, new_org_key: next })).body).toEqual(updated);
@@ -34,7 +34,7 @@ eachBackend((backend) => {
       expect(await relay.statusOf(withKey(form, next))).toBe(200);
     });
 
-    it('can be repeated with the old key by a server that lost the answer, within the same ten minutes', async () => {
+    it('can be repeated with the old key within ten minutes, by a server that lost the response', async () => {
       const form = await joined();
       const [lost, next] = [newKey(), newKey()];
       expect((await relay.join({ ...form, new_org_key: lost })).body).toEqual(updated);

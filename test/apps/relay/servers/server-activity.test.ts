@@ -36,7 +36,7 @@ eachBackend((backend) => {
     return JSON.parse(stdout);
   }
 
-  it('servers show has devices by generation and vendor, deliveries, and when the server was last seen', async () => {
+  it('servers show prints devices by generation and vendor, deliveries, and the last seen time', async () => {
     const before = await show();
     expect(before).toMatchObject({ last_seen_at: null, last_day: { sent: 0, gone: 0, rejected: 0 } });
     const begun = Date.now();
@@ -62,7 +62,7 @@ eachBackend((backend) => {
     }
   });
 
-  it('the counts of an hour are added up over processes, and those of a day ago do not count', async () => {
+  it('counts are added up per hour, and excluded from last_day after a day', async () => {
     await relay.context.activity.flush();
     const before = await show();
     relay.context.activity.noteOutcome(serverId, 'rejected');
@@ -72,7 +72,7 @@ eachBackend((backend) => {
     expect(later.last_seen_at).toBe(before.last_seen_at);
   });
 
-  it('states of servers are in the metrics, and no server by name', async () => {
+  it('the metrics contain the number of servers by state, but no server id', async () => {
     await relay.context.activity.flush();
     const text = await relay.metrics.text();
     expect(text).toMatch(/waxwing_servers\{state="active"\} 1\n/);
@@ -80,7 +80,7 @@ eachBackend((backend) => {
     expect(text).not.toContain(serverId);
   });
 
-  it('servers remove deletes everything of one server, and nothing of another', async () => {
+  it('servers remove deletes all data of one server, and no data of other servers', async () => {
     const other = {
       id: randomUUID(),
       name: 'other',
@@ -124,7 +124,7 @@ eachBackend((backend) => {
   });
 });
 
-it('a database outage costs the counts of that minute and one warning, and stops nothing', async () => {
+it('a database outage loses activity counts and logs one warning, but causes no error', async () => {
   const relay = await startRelayUnderTest(await sqlite.freshUrl());
   await relay.close();
   const { clock, database, log } = relay.context;

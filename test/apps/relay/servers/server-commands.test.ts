@@ -59,13 +59,13 @@ eachBackend((backend) => {
       ]);
     });
 
-    it('tells humans that the key is shown only once', async () => {
+    it('prints a warning that the key is shown only once', async () => {
       const { stdout, status } = await run(['servers', 'add', '--realm', realm.toUpperCase()]);
       expect(status).toBe(0);
       expect(stdout).toMatch(/^server id {3}[0-9a-f-]{36}\nserver key {2}[0-9a-f]{64}\n\nKeep the key now/);
     });
 
-    it('prints the settings of the server to paste', async () => {
+    it('prints settings to paste into the server’s configuration', async () => {
       const { stdout } = await run(['servers', 'add', '--realm', realm]);
       const [, id = ''] = /^server id +(\S+)$/m.exec(stdout) ?? [];
       const [, key] = /^server key +(\S+)$/m.exec(stdout) ?? [];
@@ -76,7 +76,7 @@ eachBackend((backend) => {
       expect((await run(['servers', 'rotate-key', id, '--yes'])).stdout).not.toContain('SERVER_RELAY');
     });
 
-    it('refuses an id that exists, and a realm of another server, without changing anything', async () => {
+    it('refuses an existing id and a realm of another server, and changes nothing', async () => {
       await addOne();
       const before = await storedServers();
       const sameId = await run(['servers', 'add', '--realm', otherRealm, '--server-id', serverId]);
@@ -112,7 +112,7 @@ eachBackend((backend) => {
     expect((await runJson(['servers', 'list'])).servers).toMatchObject([{ realms: [realm, otherRealm] }]);
   });
 
-  it('servers list shows each server with its state, as JSON and as text, and no key', async () => {
+  it('servers list shows each server with its state, as JSON and as text, but no key', async () => {
     expect((await run(['servers', 'list'])).stdout).toContain('There are no servers yet');
     const { server_key: key } = await addOne();
     expect(await runJson(['servers', 'list'])).toEqual({
@@ -143,7 +143,7 @@ eachBackend((backend) => {
     expect(stdout).not.toContain(hashCredential(key as string));
   });
 
-  it('servers list shows servers whose name contains a text, up to the requested number', async () => {
+  it('servers list shows servers whose name contains a string, up to the requested number', async () => {
     const rows = Array.from({ length: 300 }, (_, number) => ({
       id: `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`,
       name: `Server ${number}`,
@@ -162,7 +162,7 @@ eachBackend((backend) => {
   });
 
   describe('servers rotate-key', () => {
-    it('replaces the key when the answer is yes, at the terminal or in advance', async () => {
+    it('replaces the key after consent at the prompt or with --yes', async () => {
       const { server_key: first } = await addOne();
       const asked = await run(['servers', 'rotate-key', serverId, '--json'], true);
       expect(asked.questions).toHaveLength(1);
@@ -178,7 +178,7 @@ eachBackend((backend) => {
       ]);
     });
 
-    it('ends the old key at once with --now', async () => {
+    it('ends the old key immediately with --now', async () => {
       await addOne();
       const { server_key: key } = await runJson(['servers', 'rotate-key', serverId, '--now', '--yes']);
       expect(await storedServers()).toMatchObject([
@@ -189,9 +189,9 @@ eachBackend((backend) => {
 
   describe.each(['rotate-key', 'suspend', 'remove'])('servers %s', (command) => {
     it.each([
-      ['the answer is no', false, 'Nothing was changed.'],
-      ['there is nobody to ask', undefined, 'add --yes to confirm'],
-    ])('changes nothing when %s', async (_when, answer, sentence) => {
+      ['the operator says no', false, 'Nothing was changed.'],
+      ['there is no terminal', undefined, 'add --yes to confirm'],
+    ])('changes nothing if %s', async (_when, answer, sentence) => {
       await addOne();
       const before = await storedServers();
       const { status, stdout, stderr } = await run(['servers', command, serverId], answer);
@@ -215,7 +215,7 @@ eachBackend((backend) => {
     expect(await storedServers()).toMatchObject([{ suspended_at: null, deactivated_at: null }]);
   });
 
-  it('servers rename changes what the operator calls a server', async () => {
+  it('servers rename changes the display name of a server', async () => {
     await addOne();
     expect(await runJson(['servers', 'rename', serverId, 'Other'])).toEqual({
       server_id: serverId,
@@ -232,13 +232,13 @@ eachBackend((backend) => {
     [['servers', 'suspend', unknownId, '--yes']],
     [['servers', 'resume', unknownId]],
     [['servers', 'remove', unknownId, '--yes']],
-  ])('%j says that there is no such server', async (argv) => {
+  ])('%j reports an unknown server', async (argv) => {
     const { status, stdout, stderr } = await run(argv);
     expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
     expect(stderr).toBe(`waxwing-relay: There is no server ${unknownId}: "servers list" shows all.`);
   });
 
-  it('reports a database URL of an unknown kind in one sentence', async () => {
+  it('an unsupported database URL is reported in one sentence', async () => {
     const { status, stderr } = await runRelayCommand(['servers', 'list'], {
       environment: { RELAY_DATABASE: 'mysql://localhost/relay' },
     });
@@ -247,7 +247,7 @@ eachBackend((backend) => {
     expect(stderr).toMatch(/^waxwing-relay: The database URL/);
   });
 
-  it('prints help with status 0', async () => {
+  it('servers --help exits with status 0', async () => {
     const { status, stdout } = await run(['servers', '--help']);
     expect(status).toBe(0);
     expect(stdout).toContain('rotate-key');

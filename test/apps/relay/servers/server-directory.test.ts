@@ -11,8 +11,8 @@ const now = 1_800_000_000_000;
 const unknown = '5b8b2a60-7f0c-4d0f-9d2c-0f6f0c3c7d11';
 
 eachBackend((backend) => {
-  describe('lookups of one event-loop tick', () => {
-    it('share one query, and each gets its own answer', async () => {
+  describe('lookups in one event-loop tick', () => {
+    it('share one query, and each gets its own result', async () => {
       const database = await backend.open<RelayTables>({ migrations: relayMigrations });
       const ours = await addServer(database, { name: 'ours', realmUuids: [realmUuid] }, now);
       const other = await addServer(database, { name: 'other', realmUuids: [otherRealmUuid] }, now);

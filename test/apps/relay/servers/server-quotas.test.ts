@@ -21,7 +21,7 @@ function quotasUnderTest(perMinute: number) {
 }
 
 describe("a server's quota", () => {
-  it('fills up evenly, to no more than a full one', () => {
+  it('refills evenly, up to a full quota', () => {
     const { time, isTaken, retryAfter } = quotasUnderTest(60);
     expect([isTaken('a', 60), isTaken('a')]).toEqual([true, false]);
     time.now += 10_000;
@@ -30,12 +30,12 @@ describe("a server's quota", () => {
     expect([isTaken('a', 60), isTaken('a'), isTaken('b')]).toEqual([true, false, true]);
   });
 
-  it('admits a request larger than the quota when it is full, and needs longer to refill', () => {
+  it('admits a request larger than a full quota, and then needs longer to refill', () => {
     const { isTaken, retryAfter } = quotasUnderTest(60);
     expect([isTaken('a', 180), retryAfter('a', 1)]).toEqual([true, 121]);
   });
 
-  it('is listed by its used part, the most used first, without full ones', () => {
+  it('is listed by usage, highest first, unless it is full', () => {
     const { quotas, time } = quotasUnderTest(60);
     for (const [serverId, cost] of [
       ['a', 15] as const,
@@ -58,7 +58,7 @@ describe("a server's quota", () => {
     ]);
   });
 
-  it('is collected once, in milliseconds of refill, and carries the remainder over', () => {
+  it('is collected once, in milliseconds of refill, and the remainder carries over', () => {
     const { quotas } = quotasUnderTest(600_000);
     quotas.take('a', 25);
     quotas.take('b', 3);
@@ -72,13 +72,13 @@ describe("a server's quota", () => {
     ]);
   });
 
-  it('is not collected for refused requests', () => {
+  it('does not include refused requests when it is collected', () => {
     const { quotas, isTaken } = quotasUnderTest(60);
     expect([isTaken('a', 60), isTaken('a', 30)]).toEqual([true, false]);
     expect(quotas.collect()).toEqual([{ serverId: 'a', usedMilliseconds: 60_000 }]);
   });
 
-  it('shrinks to what all processes have left, minus uses that are not exchanged yet', () => {
+  it('shrinks to what all processes have left, minus usage that is not collected yet', () => {
     const { quotas, isTaken, retryAfter } = quotasUnderTest(60);
     quotas.take('a', 10);
     quotas.collect();
@@ -87,7 +87,7 @@ describe("a server's quota", () => {
     expect([retryAfter('a', 16), isTaken('a', 15)]).toEqual([1, true]);
   });
 
-  it('does not grow from other processes’ counts', () => {
+  it('does not grow from the counts of other processes', () => {
     const { quotas, isTaken } = quotasUnderTest(60);
     quotas.take('a', 60);
     quotas.collect();
@@ -95,7 +95,7 @@ describe("a server's quota", () => {
     expect(isTaken('a')).toBe(false);
   });
 
-  it('knows the uses of other processes before the first request', () => {
+  it('includes the usage of other processes before the first request', () => {
     const { time, quotas, retryAfter, isTaken } = quotasUnderTest(60);
     quotas.adopt([{ serverId: 'a', usedMilliseconds: 90_000 }], noon);
     expect(retryAfter('a')).toBe(31);
@@ -103,7 +103,7 @@ describe("a server's quota", () => {
     expect([isTaken('a'), isTaken('a')]).toEqual([true, false]);
   });
 
-  it('refills while the counts of others are being read', () => {
+  it('refills while the counts of other processes are being read', () => {
     const { time, quotas, retryAfter, isTaken } = quotasUnderTest(60);
     time.now += 31_000;
     quotas.adopt([{ serverId: 'a', usedMilliseconds: 90_000 }], noon);
@@ -114,7 +114,7 @@ describe("a server's quota", () => {
     expect([isTaken('a', 60), isTaken('a')]).toEqual([true, false]);
   });
 
-  it('is remembered for a bounded number of servers, those that asked last', () => {
+  it('is stored only for the most recently active servers', () => {
     const { quotas, isTaken } = quotasUnderTest(1);
     for (let index = 0; index < maximumServers; index += 1) quotas.take(`server ${index}`, 1);
     quotas.adopt([{ serverId: 'of others', usedMilliseconds: 60_000 }], noon);
@@ -122,7 +122,7 @@ describe("a server's quota", () => {
     expect([isTaken('of others'), isTaken('server 9999'), isTaken('server 0')]).toEqual([false, false, true]);
   });
 
-  it('is kept for a busy server, however many others came later', () => {
+  it('is kept for a busy server, regardless of the number of other servers', () => {
     const { quotas, isTaken } = quotasUnderTest(1);
     for (let index = 0; index < maximumServers; index += 1) quotas.take(`server ${index}`, 1);
     expect([isTaken('server 0'), isTaken('one more')]).toEqual([false, true]);

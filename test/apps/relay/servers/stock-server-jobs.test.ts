@@ -8,7 +8,7 @@ import { otherRealmUuid, type RelayUnderTest, realmUuid, startRelayUnderTest } f
 const newRealm = '0f3d6c8e-7b1a-4c55-9d2e-6a1b2c3d4e5f';
 const mayPush = { can_push: true, expected_end_timestamp: null };
 
-/** A realm as a stock server reports it, with fields from a later version. */
+/** Returns a realm as a stock server reports it, with fields from a later version. */
 function reported(uuid: string): object {
   return {
     id: 1,
@@ -64,7 +64,7 @@ eachBackend((backend) => {
     );
 
   describe('the hourly job of a stock server', () => {
-    it('finds that the relay has no counts, and sends all', async () => {
+    it('gets zero as the last ids before its first report, and then sends all counts', async () => {
       expect(await ask('GET', 'server/analytics/status')).toEqual({
         status: 200,
         body: {
@@ -79,7 +79,7 @@ eachBackend((backend) => {
       expect([status, body]).toEqual([200, { result: 'success', msg: '', realms: { [realmUuid]: mayPush } }]);
     });
 
-    it('sends each count once: the relay names the last ids that this server reported', async () => {
+    it('gets the last ids that this server reported, to send each count once', async () => {
       const rows = (...ids: unknown[]) => JSON.stringify(ids.map((id) => ({ property: 'a', id })));
       const form = {
         realm_counts: rows(8, 9),
@@ -104,7 +104,7 @@ eachBackend((backend) => {
       expect(other.body).toMatchObject({ last_realm_count_id: 0, last_realmauditlog_id: 0 });
     });
 
-    it('may send three full lists, percent-encoded, and no more than 16 MiB', async () => {
+    it('can send three full lists, percent-encoded, up to 16 MiB', async () => {
       const row = { property: 'x'.repeat(260), id: 1 };
       const full = JSON.stringify(Array.from({ length: 10_000 }, () => row));
       const form = { ...counts, realm_counts: full, installation_counts: full, realmauditlog_rows: full };
@@ -117,7 +117,7 @@ eachBackend((backend) => {
       });
     });
 
-    it('registers a new realm, at which phones can then register', async () => {
+    it('registers a new realm, in which phones can then register', async () => {
       for (let time = 0; time < 2; time += 1) {
         const { body } = await report([realmUuid, newRealm.toUpperCase()]);
         expect(body.realms).toEqual({ [realmUuid]: mayPush, [newRealm]: mayPush });
@@ -131,14 +131,14 @@ eachBackend((backend) => {
       expect(body.code).toBe('INVALID_BOUNCER_PUBLIC_KEY');
     });
 
-    it('is refused for a realm of another server, and no other realm is stored', async () => {
+    it('is refused for a realm of another server, and stores no other realm', async () => {
       const before = await relay.rows();
       const { status, body } = await report(['1f3d6c8e-7b1a-4c55-9d2e-6a1b2c3d4e5f', otherRealmUuid]);
       expect([status, body.code, body.msg]).toEqual([400, 'BAD_REQUEST', 'Duplicate registration detected.']);
       expect(await relay.rows()).toEqual(before);
     });
 
-    it('cannot fill the table: a server has a limited number of realms', async () => {
+    it('is refused for more than the maximum number of realms per server', async () => {
       const many = Array.from(
         { length: maximumRealmsPerServer },
         (_, index) => `00000000-0000-4000-8000-${index.toString(16).padStart(12, '0')}`,
@@ -151,14 +151,14 @@ eachBackend((backend) => {
       expect(tooMany).toBe(400);
     });
 
-    it('gives a realm that two servers claim at once to one of them', async () => {
+    it('claims a realm for only one of two servers that report it concurrently', async () => {
       const contested = '2f3d6c8e-7b1a-4c55-9d2e-6a1b2c3d4e5f';
       const answers = await Promise.all([report([contested]), report([contested], relay.otherAuthorization)]);
       expect(answers.map(({ status }) => status).sort()).toEqual([200, 400]);
     });
 
     it.each([
-      ['no JSON', { realm_counts: '[' }],
+      ['invalid JSON', { realm_counts: '[' }],
       ['realms without a UUID', { realms: '[{"id":1}]' }],
       ['no counts', { realm_counts: undefined }],
     ])('is refused with %s', async (_case, changes) => {
@@ -172,7 +172,7 @@ eachBackend((backend) => {
     });
   });
 
-  it('workers that clean up unsealed tokens get responses that they know', async () => {
+  it('workers that clean up unsealed tokens get the responses of a stock relay', async () => {
     const fields = { user_uuid: newRealm, realm_uuid: realmUuid };
     expect(await ask('POST', 'push/unregister/all', fields)).toEqual({
       status: 200,
@@ -190,7 +190,7 @@ eachBackend((backend) => {
     expect(await relay.devices()).toEqual([]);
   });
 
-  it('a test notification to an unsealed token is refused by the code that servers know', async () => {
+  it('a test notification to an unsealed token is refused with the code of a stock relay', async () => {
     const { statusCode, body } = await relay.app.inject({
       method: 'POST',
       url: '/api/v1/remotes/push/test_notification',
@@ -214,7 +214,7 @@ eachBackend((backend) => {
     ]);
   });
 
-  it('a notification that is not sealed ends no job: the response makes the server delete its tokens', async () => {
+  it('an unsealed notification gets a success response that makes the server delete its tokens', async () => {
     const { statusCode, body } = await relay.app.inject({
       method: 'POST',
       url: '/api/v1/remotes/push/notify',

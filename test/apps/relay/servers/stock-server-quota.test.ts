@@ -4,7 +4,7 @@ import { startRelayUnderTest } from '../relay-under-test.js';
 
 const backend = sqliteBackend();
 
-it('requests of a stock server’s jobs take from its quota, and a 503 lets it retry', async () => {
+it('requests from a stock server’s jobs use its quota, and get 503 when it is used up', async () => {
   const relay = await startRelayUnderTest(await backend.freshUrl(), {
     RELAY_SERVER_NOTIFICATIONS_PER_MINUTE: '1',
   });

@@ -37,13 +37,13 @@ eachBackend((backend) => {
     expect(status).toBe(200);
     return body.verification_secret as string;
   }
-  /** Makes the host show `secret`, and requests a new key for its server. */
+  /** Makes the host publish `secret`, and requests a new key for its server. */
   function verify(secret: unknown, hostname = hosts.hostname) {
     hosts.state.answer = answering(200, { result: 'success', msg: '', verification_secret: secret });
     return relay.post('register/verify_challenge', { hostname, access_token });
   }
 
-  it('gives the server at the host a new key, and the former one ends at once', async () => {
+  it('a transfer gives the server on the host a new key, and the previous key ends immediately', async () => {
     const before = await relay.statusOf(form);
     const secret = await challenge();
     expect(secret).toMatch(/^[0-9A-F]{64}$/);
@@ -57,14 +57,14 @@ eachBackend((backend) => {
     expect(await relay.statusOf(form)).toBe(401);
     form = { ...form, zulip_org_key: body.zulip_org_key as string };
     expect(await relay.statusOf(form)).toBe(200);
-    // A stock server registers with its new key next.
+    // Next, a stock server registers with its new key.
     expect((await relay.join(form)).body).toMatchObject({ created: false });
     expect(relay.logged()).not.toContain(secret);
     expect(relay.logged()).not.toContain(body.zulip_org_key);
   });
 
-  describe('is refused', () => {
-    it('for a challenge that was used before', async () => {
+  describe('a transfer', () => {
+    it('is refused for a challenge that was used before', async () => {
       const secret = await challenge();
       const { body } = await verify(secret);
       form = { ...form, zulip_org_key: body.zulip_org_key as string };
@@ -76,7 +76,7 @@ eachBackend((backend) => {
       expect(await relay.statusOf(form)).toBe(200);
     });
 
-    it('for the second of two concurrent uses of a challenge', async () => {
+    it('is refused for the second of two concurrent uses of a challenge', async () => {
       const secret = await challenge();
       const answers = await Promise.all([verify(secret), verify(secret)]);
       expect(answers.map(({ status }) => status).sort()).toEqual([200, 400]);
@@ -84,13 +84,13 @@ eachBackend((backend) => {
       form = { ...form, zulip_org_key: admitted?.body.zulip_org_key as string };
     });
 
-    it('for a challenge that is ten seconds old', async () => {
+    it('is refused for a challenge that is ten seconds old', async () => {
       const secret = await challenge();
       relay.time.now += 10_000;
       expect((await verify(secret)).body.msg).toBe('The verification secret has expired.');
     });
 
-    it("for another host's challenge: a client that claims a host cannot answer for it", async () => {
+    it('is refused for a challenge of another host', async () => {
       const hostname = 'attacker.example.org';
       const attacker = newServer({ hostname, invitation: await relay.invite() });
       await relay.join(attacker);
@@ -99,7 +99,7 @@ eachBackend((backend) => {
       expect(await relay.statusOf(form)).toBe(200);
     });
 
-    it('for a host that is not registered', async () => {
+    it('is refused for a host that is not registered', async () => {
       const hostname = 'Unknown.example.org';
       const started = await relay.post('register/transfer', { hostname });
       expect(started.body).toMatchObject({ code: 'BAD_REQUEST', msg: `${hostname} not yet registered` });
@@ -108,7 +108,7 @@ eachBackend((backend) => {
       expect(hosts.requests.first).toEqual([]);
     });
 
-    it('for a suspended server', async () => {
+    it('is refused for a suspended server', async () => {
       const secret = await challenge();
       await suspendServer(relay.database, form.zulip_org_id ?? '', relay.time.now);
       for (const answer of [
@@ -124,7 +124,7 @@ eachBackend((backend) => {
     it.each([
       ['../../admin', 'Invalid access_token'],
       ['a'.repeat(129), 'Invalid access_token'],
-    ])('for the access token %s', async (token, sentence) => {
+    ])('is refused for the access token %s', async (token, sentence) => {
       const parameters = { hostname: hosts.hostname, access_token: token };
       const { status, body } = await relay.post('register/verify_challenge', parameters);
       expect([status, body.msg]).toEqual([400, expect.stringContaining(sentence)]);
@@ -142,14 +142,14 @@ eachBackend((backend) => {
       [answering(200, { verification_secret: 1 }), "The host's answer is not a JSON object"],
       [answering(200, { verification_secret: 'x'.repeat(5000) }), 'in at most 4096 bytes'],
       [((_request, response) => response.end('<html>')) as Hosts['state']['answer'], 'not a JSON object'],
-    ])('for an invalid answer of the host', async (answer, sentence) => {
+    ])('is refused for an invalid response from the host', async (answer, sentence) => {
       hosts.state.answer = answer;
       const parameters = { hostname: hosts.hostname, access_token };
       const { status, body } = await relay.post('register/verify_challenge', parameters);
       expect([status, body.code, body.msg]).toEqual([400, 'BAD_REQUEST', expect.stringContaining(sentence)]);
     });
 
-    it('for a host at a private address, unless the operator allows that', async () => {
+    it('is refused for a host with a private address, unless the operator allows private addresses', async () => {
       const strict = await startJoiningUnderTest(await backend.freshUrl());
       try {
         const hostname = `127.0.0.1:${hosts.port}`;
@@ -163,7 +163,7 @@ eachBackend((backend) => {
     });
   });
 
-  it('is limited per address, and counted', async () => {
+  it('transfer requests are rate-limited per address, and counted in a metric', async () => {
     const parameters = { hostname: hosts.hostname };
     const statuses = new Set<number>();
     for (let request = 0; request < 60; request += 1) {
