@@ -23,10 +23,7 @@ export interface Answer {
 
 export type RelayUnderTest = Awaited<ReturnType<typeof startRelayUnderTest>>;
 
-/**
- * Starts a relay on a new database with the keys in both vector files and two servers. One server has two realms, the
- * other has one.
- */
+/** Starts a relay with the keys in both vector files, and with two servers that have one realm each. */
 export async function startRelayUnderTest(
   databaseUrl: string,
   environment: Record<string, string> = {},
@@ -84,7 +81,7 @@ export async function startRelayUnderTest(
       return { status: answer.statusCode, body: answer.json(), headers: answer.headers };
     },
 
-    /** Number of registrations that each bouncer key has opened. */
+    /** Returns the number of registrations that each bouncer key has opened. */
     async keyUses(): Promise<Record<string, number>> {
       const uses = await database.db
         .selectFrom('bouncer_key_uses')
@@ -100,7 +97,7 @@ export async function startRelayUnderTest(
 
     devices: () => database.db.selectFrom('relay_devices').selectAll().orderBy('id').execute(),
 
-    /** Every row of the relay's tables, for comparison. */
+    /** Returns every row of the tables for servers, realms and devices, for comparison. */
     async rows() {
       const tables = ['servers', 'realms', 'relay_devices'] as const;
       return Promise.all(tables.map((table) => database.db.selectFrom(table).selectAll().execute()));
@@ -117,14 +114,14 @@ export function basic(username: string, password: string): string {
   return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
 }
 
-/** The keys in both vector files. */
+/** Returns the keys in both vector files. */
 function vectorKeys(): ImportedKey[] {
   const { bouncer_public_key: public_key, bouncer_private_key: private_key } = relayProtocolVectors();
   const inRing = registrationVectors().keys.filter(({ in_key_ring }) => in_key_ring);
   return [{ public_key, private_key }, ...inRing].map(importedKey);
 }
 
-/** A vector file's key, in the form that the key ring imports. */
+/** Converts a vector file's key to the format that the key ring imports. */
 export function importedKey(key: { readonly public_key: string; readonly private_key: string }): ImportedKey {
   return {
     publicKey: key.public_key as BouncerPublicKey,
@@ -134,7 +131,7 @@ export function importedKey(key: { readonly public_key: string; readonly private
   };
 }
 
-/** The parameters of a valid registration, for tests that change one of them. */
+/** Returns the parameters of a valid registration, with `changes`. */
 export function goodForm(changes: Record<string, string> = {}): Record<string, string> {
   const good = registrationVectors().vectors.find(({ name }) => name === 'valid fcm registration');
   if (good === undefined) throw new Error('the vectors hold no valid fcm registration');

@@ -44,7 +44,7 @@ eachBackend((backend) => {
       for (let week = 0; week < weeks; week += 1) await pass(7 * dayMilliseconds);
     }
 
-    it('keeps an expired device for 30 days, then removes it, counts it, and leaves living ones', async () => {
+    it('removes and counts an expired device after 30 days, and keeps valid devices', async () => {
       const [living, expired] = [await register('1'), await register('2')];
       await expire(expired);
       await pass(expiredRetentionMilliseconds);
@@ -54,7 +54,7 @@ eachBackend((backend) => {
       expect(await removed()).toMatchObject({ 'expired-relay-device': 1 });
     });
 
-    it('removes a device within a week after 90 days without registration, and keeps a registered one with its id', async () => {
+    it('removes a device within a week after 90 days without registration, and keeps renewed devices', async () => {
       const [renewed] = [await register('1'), await register('2')];
       await passWeeks(8);
       await relay.database.write(({ db }) =>
@@ -71,7 +71,7 @@ eachBackend((backend) => {
       expect(await removed()).toMatchObject({ 'unrenewed-relay-device': 1 });
     });
 
-    it('removes the last device as well, and none for a week after the relay was off or its clock was set', async () => {
+    it('removes no unrenewed device for a week after downtime or a clock change', async () => {
       await register('1');
       await pass(500 * dayMilliseconds);
       await pass(6 * dayMilliseconds);
@@ -80,7 +80,7 @@ eachBackend((backend) => {
       expect(await ids()).toEqual([]);
     });
 
-    it('keeps a device of the newer generation, whose server does not renew it', async () => {
+    it('keeps a device of the newer generation, because its server does not renew it', async () => {
       await register('1');
       await relay.database.write(({ db }) =>
         db.updateTable('relay_devices').set({ push_account_id: 'token:AAAAAAAAAAE=' }).execute(),
@@ -89,7 +89,7 @@ eachBackend((backend) => {
       expect(await ids()).toHaveLength(1);
     });
 
-    it('removes more unrenewed devices than one batch, and no renewed one between them', async () => {
+    it('removes more unrenewed devices than fit into one batch, and keeps renewed devices', async () => {
       await register('1');
       const [row] = await relay.devices();
       const { id: _id, ...copy } = row ?? { id: 0 };
@@ -109,7 +109,7 @@ eachBackend((backend) => {
       expect(left).toEqual(Array.from({ length: 25 }, (_, index) => `lookup ${index * 100}`));
     });
 
-    it('keeps a device that a registration revived, with its former id', async () => {
+    it('keeps a device that a registration revived, with the same id', async () => {
       const id = await register('1');
       await expire(id);
       const [before] = await relay.devices();
@@ -183,7 +183,7 @@ eachBackend((backend) => {
       expect(await removed()).toMatchObject({ 'server-invitation': 1 });
     });
 
-    it('deletes server activity older than a day, except for the last hour of each existing server', async () => {
+    it('deletes server activity older than a day, except the last hour of each existing server', async () => {
       const hour = Math.floor(relay.time.now / 3_600_000);
       const counts = { sent: 1, gone: 0, rejected: 0, last_seen_at: 1 };
       const { serverId } = relay.server;
@@ -206,7 +206,7 @@ eachBackend((backend) => {
       expect(await removed()).toMatchObject({ 'server-activity': 3 });
     });
 
-    it('deletes key usage from long ago, except for the last day of each key', async () => {
+    it('deletes old key usage counts, except for the last day of each key', async () => {
       const today = Math.floor(relay.time.now / dayMilliseconds);
       const uses = [
         ['old', today - 300],

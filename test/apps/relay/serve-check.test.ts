@@ -12,7 +12,7 @@ import { keyTerminal } from './keyring/key-terminal.js';
 const clock = () => Date.parse('2026-03-01T00:00:00Z');
 
 eachBackend((backend) => {
-  /** A relay with settings that name an apps file with a valid key, and without a key ring yet. */
+  /** Creates the settings of a relay that has an apps file with a valid key, but no key ring yet. */
   async function newRelay() {
     const url = await backend.freshUrl();
     const { folder, environment } = keyTerminal({ RELAY_DATABASE: url });
@@ -54,7 +54,7 @@ eachBackend((backend) => {
     },
   );
 
-  it('names what is missing, creates nothing, and exits with 1', async () => {
+  it('serve --check reports what is missing, creates nothing, and exits with 1', async () => {
     const { check, folder, url } = await newRelay();
     const { status, stdout, stderr } = await check();
     expect([status, stderr]).toEqual([
@@ -71,7 +71,7 @@ eachBackend((backend) => {
     if (backend.name === 'sqlite') expect(existsSync(url.slice('sqlite:'.length))).toBe(false);
   });
 
-  it('names every file that cannot be used, and shows no secret given instead of a path', async () => {
+  it('serve --check reports every unusable file, but never a secret that is given instead of a path', async () => {
     const { check, environment, folder, run, write } = await newRelay();
     await run('keys init');
     chmodSync(join(folder, 'apps.json'), 0o644);
@@ -92,7 +92,7 @@ eachBackend((backend) => {
     expect(stdout + stderr).not.toContain('HUNTER2');
   });
 
-  it('refuses a database of a newer version, and one that cannot be reached', async () => {
+  it('serve --check fails for a database of a newer version or an unreachable database', async () => {
     const { check, environment, run, url } = await newRelay();
     await run('keys init');
     const database = await openRelayDatabase({
@@ -112,7 +112,7 @@ eachBackend((backend) => {
   });
 });
 
-it('serve --check names an address, an audit log and a socket that a start could not use', async () => {
+it('serve --check reports an unusable address, audit log and admin socket', async () => {
   const { environment, folder } = keyTerminal({});
   const check = async (more: Record<string, string>) => {
     const { status, stdout } = await runRelayCommand(['serve', '--check'], {
@@ -142,7 +142,7 @@ it('serve --check names an address, an audit log and a socket that a start could
   );
 });
 
-it('refuses one port for two listeners', async () => {
+it('serve --check rejects the same port for two listeners', async () => {
   const { environment } = keyTerminal({ RELAY_PORT: '8400', RELAY_METRICS_PORT: '8400' });
   const check = () => runRelayCommand(['serve', '--check'], { environment });
   const refusal = 'RELAY_PORT and RELAY_METRICS_PORT are both 8400: set two different ports.';
@@ -153,7 +153,7 @@ it('refuses one port for two listeners', async () => {
   expect((await check()).stderr).not.toContain(refusal);
 });
 
-it('serve --check refuses wrong settings as a start does', async () => {
+it('serve --check rejects invalid settings, like a start', async () => {
   const { environment } = keyTerminal({ RELAY_PORTT: '1' });
   expect(await runRelayCommand(['serve', '--check'], { environment })).toMatchObject({
     status: 1,

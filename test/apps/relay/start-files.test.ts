@@ -17,7 +17,7 @@ function write(name: string, text: string): string {
   return file;
 }
 
-/** Starts a relay with credentials and additional certificate authorities. */
+/** Starts a relay with app credentials and additional certificate authorities. */
 async function runningRelay() {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   write('key.p8', privateKey.export({ type: 'pkcs8', format: 'pem' }).toString());
@@ -28,7 +28,7 @@ async function runningRelay() {
   });
   return {
     relay,
-    /** Readiness and the metric after a minute. Queries readiness twice. */
+    /** Returns the readiness and the metric after a minute. Queries the readiness twice. */
     async aMinuteLater() {
       relay.time.now += 60_000;
       const { checks } = (await relay.app.inject('/health/ready')).json<{ checks: { files: string } }>();
@@ -40,7 +40,7 @@ async function runningRelay() {
   };
 }
 
-/** Log lines about the next start, reduced to these fields. */
+/** Returns the level and message of each log line about the next start. */
 const linesOf = (logged: string) =>
   logged
     .split('\n')
@@ -48,7 +48,7 @@ const linesOf = (logged: string) =>
     .map((line) => JSON.parse(line) as { level: string; msg: string })
     .map(({ level, msg }) => ({ level, msg }));
 
-it('a running relay warns once about files without which it could not start again', async () => {
+it('a running relay warns once about files that would make its next start fail', async () => {
   const { relay, aMinuteLater } = await runningRelay();
   try {
     expect(await aMinuteLater()).toEqual({ files: 'ok', wrong: [] });
@@ -70,7 +70,7 @@ it('a running relay warns once about files without which it could not start agai
   }
 });
 
-it('the same metric reports a lost identity of the key ring', async () => {
+it('the metric waxwing_start_problem reports a missing identity file of the key ring', async () => {
   const { relay, aMinuteLater } = await runningRelay();
   try {
     const identity = relay.ring.environment.RELAY_KEY_RING_IDENTITY_FILE ?? '';
@@ -83,7 +83,7 @@ it('the same metric reports a lost identity of the key ring', async () => {
   }
 });
 
-it('a running relay warns if changes of its key ring can no longer be recorded', async () => {
+it('a running relay warns if its audit log becomes unwritable', async () => {
   const auditLog = join(folder, 'audit.jsonl');
   const relay = await startRelayUnderTest(await databases.freshUrl(), { RELAY_KEY_AUDIT_LOG: auditLog });
   const warnings = async () => {

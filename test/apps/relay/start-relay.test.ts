@@ -31,7 +31,7 @@ beforeEach(async () => {
   };
   relays = [];
   memoryLog = createMemoryLog();
-  // Uses the commands' clock, because the next command dates the key ring with it.
+  // The next command dates the key ring with the commands' clock, so the relay uses the same clock.
   now = commandClock();
   expect(await runRelayCommand(['keys', 'init'], { environment })).toMatchObject({ status: 0 });
 });
@@ -144,18 +144,18 @@ describe('a running relay', () => {
   });
 
   const spoilings: [string, (path: string) => void, RegExp][] = [
-    ['cut off', (path) => truncateSync(path, 100), /restore the ring from a backup/],
-    ['gone', (path) => rmSync(path), /is missing: restore it from a backup/],
+    ['truncated', (path) => truncateSync(path, 100), /restore the ring from a backup/],
+    ['missing', (path) => rmSync(path), /is missing: restore it from a backup/],
     [
-      'open to others',
+      'accessible to other users',
       (path) => chmodSync(path, 0o644),
       /has mode 0644, which lets others use it: run chmod 600/,
     ],
-    ['a link', (path) => symlinkSync(`${path}.target`, unlinked(path)), /is a symbolic link/],
+    ['a symbolic link', (path) => symlinkSync(`${path}.target`, unlinked(path)), /is a symbolic link/],
   ];
 
   it.each(spoilings)(
-    'is not ready while its stored key ring is %s, says why in its log, and is ready again afterwards',
+    'is not ready while its stored key ring is %s, and logs the reason',
     async (_name, spoil, sentence) => {
       const relay = await start();
       const ready = async () => {
@@ -177,7 +177,7 @@ describe('a running relay', () => {
     },
   );
 
-  it('logs which cryptography it uses, and no token, plaintext or key', async () => {
+  it('logs its cryptography backend, but no token or key', async () => {
     const relay = await start();
     const argv = ['servers', 'add', '--realm', realmUuid, '--json'];
     const added = JSON.parse((await runRelayCommand(argv, { environment })).stdout) as Credentials;
@@ -198,7 +198,7 @@ describe('a relay that cannot start', () => {
     await expect(start()).rejects.toThrow(/is in use by another serving process: stop that one first/);
   });
 
-  it('leaves nothing open when its port is taken, so that the next start succeeds', async () => {
+  it('leaves nothing open if its port is taken, so that the next start succeeds', async () => {
     const squatter = createServer();
     await new Promise<void>((resolve) => squatter.listen(0, '127.0.0.1', resolve));
     const { port } = squatter.address() as { port: number };
@@ -207,7 +207,7 @@ describe('a relay that cannot start', () => {
     await start();
   });
 
-  it('leaves nothing open when its metrics port is taken', async () => {
+  it('leaves nothing open if its metrics port is taken', async () => {
     const squatter = createServer();
     await new Promise<void>((resolve) => squatter.listen(0, '127.0.0.1', resolve));
     const { port } = squatter.address() as { port: number };
@@ -216,17 +216,17 @@ describe('a relay that cannot start', () => {
     await start();
   });
 
-  it('does not start without its admin socket, and leaves nothing open', async () => {
+  it('leaves nothing open if it cannot open its admin socket', async () => {
     const path = join(folder, 's'.repeat(100));
     await expect(start({ RELAY_KEY_ADMIN_SOCKET: path })).rejects.toThrow(
       'is too long: set RELAY_KEY_ADMIN_SOCKET',
     );
-    // The failed start has released the database and the key ring, so the next one succeeds.
+    // The failed start has released the database and the key ring, so the next start succeeds.
     const relay = await start();
     expect((await fetch(`${relay.url}/health/ready`)).status).toBe(200);
   });
 
-  it('says that it must be restarted with the new identity file when the ring was rewrapped for it', async () => {
+  it('reports that it must be restarted with the new identity file after a rewrap', async () => {
     const relay = await start();
     const next = join(folder, 'next-identity.txt');
     const rewrap = ['keys', 'rewrap', '--to-identity-file', next, '--yes'];
@@ -240,7 +240,7 @@ describe('a relay that cannot start', () => {
     expect(await runRelayCommand(['keys', 'verify'], { environment })).toMatchObject({ status: 0 });
   });
 
-  it('says how to make a key ring when there is none', async () => {
+  it('reports how to create a missing key ring', async () => {
     const place = join(folder, 'no-such-ring.age');
     await expect(start({ RELAY_KEY_RING: place })).rejects.toThrow('create one with waxwing-relay keys init');
   });
