@@ -15,8 +15,8 @@ const roundMilliseconds = 700;
 const streams = 100;
 
 /**
- * `apns-session`: notifications per second over one connection to nginx with 100 in flight. Compares the
- * relay's session (queue, stream count, timeouts, resending) with a bare `node:http2` loop without any of these.
+ * `apns-session`: notifications per second over one connection to nginx with 100 in flight. Compares the relay's
+ * session (queue, stream count, timeouts, resending) with a bare `node:http2` loop that has none of these features.
  */
 export async function run(): Promise<BenchResult[]> {
   const { apns: url, ca, stop } = await startVendorsNginx();
@@ -62,7 +62,7 @@ export async function run(): Promise<BenchResult[]> {
   }
 }
 
-/** The minimum that works with `node:http2`. */
+/** Minimal APNs client on `node:http2`. */
 class BareSession {
   readonly #session: ClientHttp2Session;
   readonly #authorization: string;
@@ -111,7 +111,7 @@ class BareSession {
   }
 }
 
-/** A token of the usual size. Nothing checks it. */
+/** Creates a provider token of realistic size. nginx does not check the token. */
 async function providerToken(): Promise<string> {
   const { privateKey } = await generateKeyPair('ES256');
   const token = await new SignJWT({})

@@ -8,16 +8,16 @@ import { requestMaker } from './relay-register.js';
 
 const warmUpMilliseconds = 1000;
 
-/** Creates relays and servers as operators run them, on new databases. */
+/** Creates a relay and a server on new databases, as operators run them. */
 export async function createBenchWorld(postgresUrl: string | undefined, users = 0): Promise<CrashWorld> {
   const world = await createCrashWorld({ postgresUrl, users });
-  // Turns off the answer checks that spawned programs run in tests, because their cost would be measured too.
+  // Turns off the response checks that spawned programs run in tests: the benchmark would measure their cost too.
   const { relayEnv, serverEnv } = world.constellation;
   for (const env of [relayEnv, serverEnv]) Object.assign(env, { NODE_OPTIONS: '' });
   return world;
 }
 
-/** Returns a function that builds requests from this world's server, each registering a new phone. */
+/** Returns a function that builds requests from the server of `world`. Each request registers a new phone. */
 export function registrationMaker({ constellation }: CrashWorld): Promise<() => Buffer> {
   const { bouncerPublicKey, realmUuid, serverEnv } = constellation;
   const { SERVER_RELAY_SERVER_ID: id = '', SERVER_RELAY_SERVER_KEY_FILE: file = '' } = serverEnv;
@@ -26,8 +26,8 @@ export function registrationMaker({ constellation }: CrashWorld): Promise<() => 
 }
 
 /**
- * Opens a load generator that registers new phones with the relay at `port` as fast as it answers, over this many
- * connections.
+ * Opens a load generator that registers new phones with the relay at `port`, over `connections` connections, as fast as
+ * the relay responds.
  */
 export async function openRegistrationLoad(
   world: CrashWorld,
@@ -38,7 +38,7 @@ export async function openRegistrationLoad(
 }
 
 /**
- * Starts a relay that logs each request to a file, as by default, and a load generator that registers phones with it.
+ * Starts a relay that logs each request to a file, at the default level, and a load generator that registers phones.
  */
 export async function openWholeRelay(
   postgresUrl: string | undefined,
@@ -59,7 +59,7 @@ export async function openWholeRelay(
   try {
     await relay.readyAt(`${relayUrl}/health/ready`);
     load = await openRegistrationLoad(world, Number(relayEnv.RELAY_PORT), connections);
-    // Warms up immediately, because the relay closes connections that are silent for a few seconds.
+    // Warms up immediately, because the relay closes connections that are idle for a few seconds.
     await load.run(warmUpMilliseconds);
     return { load, close };
   } catch (error) {

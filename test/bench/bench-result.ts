@@ -1,11 +1,11 @@
-/** One figure of a benchmark, against a limit or a peer measured in the same run. */
+/** One figure of a benchmark, with the limit or the peer's figure from the same run. */
 export interface BenchResult {
   readonly name: string;
   readonly value: number;
   readonly unit: string;
   /** The limit's or the peer's figure, in the same unit. */
   readonly against: number;
-  /** value / against: the only meaningful number on a shared machine. */
+  /** `value / against`: the only meaningful number on a shared machine. */
   readonly ratio: number;
   readonly goal: number;
   readonly better: 'higher' | 'lower';
@@ -16,17 +16,14 @@ export interface BenchOptions {
   readonly full: boolean;
 }
 
-/** Medians of the measured rate, the peer's rate, and their ratio per round. */
+/** Medians over all rounds: the measured rate, the peer's rate, and their ratio. */
 export interface Rates {
   readonly value: number;
   readonly against: number;
   readonly ratio: number;
 }
 
-/**
- * Alternates two loops (A B A B …), so that changes in the machine's speed affect both. Returns the median rate of
- * each.
- */
+/** Alternates two loops (A B A B …), so that changes in the machine's speed affect both. Returns the median rates. */
 export async function medianRates(
   rounds: number,
   subject: () => Promise<number>,

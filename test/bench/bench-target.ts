@@ -7,7 +7,7 @@ const rounds = 7;
 const roundMilliseconds = 1000;
 
 /**
- * The ready message of a measured program: ports of the product, and of the same product with a handler that stores
+ * Ready message of a measured program: the ports of the product, and of the same product with a handler that stores
  * nothing.
  */
 export interface DurableAndMemory {
@@ -19,8 +19,8 @@ export interface DurableAndMemory {
 export type Ask = <Answer>(question: unknown) => Promise<Answer>;
 
 /**
- * Starts a measured program of the built product, and calls back with its ready message once it listens. Ends the
- * program afterwards.
+ * Starts a program that runs the built product, and calls `measure` with the program's ready message. Ends the program
+ * afterward.
  */
 export async function withBenchTarget<Target, Result>(
   program: URL,
@@ -47,13 +47,13 @@ export async function withBenchTarget<Target, Result>(
     const [target] = await Promise.race([once(child, 'message'), failed]);
     return await Promise.race([measure(target as Target, ask), failed]);
   } finally {
-    // The program may have exited already; its exit was awaited from the start.
+    // The program may already have exited: `exited` has been pending since the start.
     child.kill('SIGTERM');
     await exited;
   }
 }
 
-/** Requests per second that each of the two answers over this many connections, measured alternately. */
+/** Returns the requests per second of the durable and the in-memory handler, measured alternately. */
 export function durableAgainstMemory<Target extends DurableAndMemory>(
   program: URL,
   connections: number,

@@ -13,7 +13,7 @@ const result = (name: string, value: number, against: number): BenchResult => ({
 });
 
 describe('two checkouts that are measured alternately', () => {
-  it('are compared run by run, so that a machine that slows down affects both equally', () => {
+  it('are compared run by run, so that a machine that slows down affects both checkouts equally', () => {
     const here = [[result('jobs', 110, 100)], [result('jobs', 55, 50)], [result('jobs', 30, 10)]];
     const there = [[result('jobs', 100, 100)], [result('jobs', 50, 50)], [result('jobs', 10, 10)]];
     const [jobs] = compareRuns(here, there);
@@ -22,12 +22,12 @@ describe('two checkouts that are measured alternately', () => {
     expect(jobs?.quotientOfRatios).toBeCloseTo(1.1);
   });
 
-  it('are also compared relative to their peers, which the machine affects equally', () => {
+  it('are also compared by the ratios to their peers in the same run', () => {
     const [jobs] = compareRuns([[result('jobs', 100, 100)]], [[result('jobs', 50, 40)]]);
     expect([jobs?.quotient, jobs?.quotientOfRatios]).toEqual([2, 0.8]);
   });
 
-  it('are compared only by benchmarks that both ran every time', () => {
+  it('are compared only in benchmarks that both checkouts ran in every round', () => {
     const both = result('both', 1, 1);
     const here = [
       [both, result('new', 1, 1), result('once', 1, 1)],

@@ -16,9 +16,9 @@ export interface Comparison {
   readonly better: BenchResult['better'];
   readonly here: number;
   readonly there: number;
-  /** Median over all rounds of this checkout's figure divided by the other's. */
+  /** Median over all rounds of this checkout's figure, divided by the other checkout's figure. */
   readonly quotient: number;
-  /** The same, with each figure divided by the limit or peer of its own run. */
+  /** Like `quotient`, but with each figure divided by the limit or peer of its own run. */
   readonly quotientOfRatios: number;
 }
 
@@ -32,7 +32,7 @@ export async function measureBeside({ folder, turns, flags }: BesideOptions): Pr
       async () => here.push(await runBench(process.cwd(), flags)),
       async () => there.push(await runBench(folder, flags)),
     ];
-    // The order alternates, because the machine's state may differ between the first and second run of a pair.
+    // Alternates the order, because the machine's state may differ between the first and second run of a pair.
     for (const run of turn % 2 === 1 ? runs : runs.reverse()) await run();
   }
   return compareRuns(here, there);

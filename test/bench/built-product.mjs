@@ -1,12 +1,12 @@
 import { register } from 'node:module';
 import { isMainThread } from 'node:worker_threads';
 
-// Benchmarks measure the built product, as operators run it, so importing a source file loads its build instead.
+// Benchmarks measure the built product, as operators run it: an import of a source file loads its build instead.
 if (isMainThread) register(import.meta.url);
-// A measured process ends with its benchmark, even if the benchmark is killed.
+// A measured process ends when its benchmark ends, even if the benchmark is killed.
 if (isMainThread && process.connected) {
   process.once('disconnect', () => process.kill(process.pid, 'SIGTERM'));
-  // The open channel must not keep the process alive by itself.
+  // The open channel alone must not keep the process alive.
   process.channel.unref();
 }
 

@@ -64,7 +64,7 @@ export async function makeChannel(chat: ChatServer, wish: ChannelWish): Promise<
   return { id, senderId, authorization };
 }
 
-/** Empties the queues, as clients that acknowledge every event would. The server drops a queue that grows too long. */
+/** Empties the queues, as if clients had acknowledged all events. Otherwise, the server would drop long queues. */
 export async function emptyQueues({ server: { database } }: ChatServer): Promise<void> {
   await database.write(async ({ db }) => {
     await db.deleteFrom('queued_events').execute();
@@ -73,7 +73,7 @@ export async function emptyQueues({ server: { database } }: ChatServer): Promise
   });
 }
 
-/** Bytes of a request that sends a message to the channel. */
+/** Returns the bytes of a request that sends a message to the channel. */
 export function sendRequest({ id, authorization }: ChatChannel, content: string): Buffer {
   const body = new URLSearchParams({ type: 'channel', to: String(id), topic: 'bench', content }).toString();
   return Buffer.from(

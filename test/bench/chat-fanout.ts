@@ -11,7 +11,7 @@ const many = 5000;
 
 /**
  * `chat-fanout`: cost of a message to a channel of 5,000 subscribers with live queues, divided by 100 times the cost
- * with 50 subscribers. 1 would mean that only the queues cost anything.
+ * with 50 subscribers. A ratio of 1 would mean that the cost is proportional to the number of queues.
  */
 export async function run(): Promise<BenchResult[]> {
   const chat = await startChatServer();

@@ -8,24 +8,26 @@ const sizes = [100, 1000, 10_000, 100_000];
 const queueCounts = [1, 100, 1000, 10_000];
 const usersWithQueues = 10_000;
 const rounds = 30;
-/** Registering a queue lists every user, so it is not compared with a small organization. */
+/**
+ * Users for `chat-register`. Its cost grows with the users it lists, so the peer is a limit, not a small organization.
+ */
 const registeringUsers = 10_000;
 const registerMilliseconds = 40;
 
 type Costs = Readonly<Record<string, number>>;
 
 /**
- * `chat-growth-…`: CPU time of sending, editing and changing a channel in an organization of 100,000 users, relative to
- * 100 users. One event queue is open, and the channel has one subscriber. `chat-growth-queues-…`: the same with 10,000
- * event queues of other users that do not request these events, relative to one. `chat-register`: CPU time of
- * registering a queue with all state in an organization of 10,000 users, against 40 ms, on SQLite. CPU time includes
- * the client, which runs in the server's process, but not PostgreSQL. Skips PostgreSQL if `WAXWING_TEST_POSTGRES_URL`
- * is not set.
+ * `chat-growth-…`: CPU time of sending a message, editing a message and changing a channel in an organization of
+ * 100,000 users, relative to 100 users. One event queue is open, and the channel has one subscriber.
+ * `chat-growth-queues-…`: the same operations with 10,000 event queues, relative to one; the queues of other users do
+ * not request these events. `chat-register`: CPU time of registering a queue with all state in an organization of
+ * 10,000 users, compared with 40 ms, on SQLite. CPU time includes the client, which runs in the server's process, but
+ * not PostgreSQL. Skips PostgreSQL if `WAXWING_TEST_POSTGRES_URL` is not set.
  */
 export async function run(): Promise<BenchResult[]> {
   const results = await onDatabase('sqlite');
   if (process.env.WAXWING_TEST_POSTGRES_URL) return [...results, ...(await onDatabase('postgres'))];
-  console.error('chat-growth-postgres is left out: WAXWING_TEST_POSTGRES_URL is not set');
+  console.error('chat-growth on PostgreSQL is skipped: WAXWING_TEST_POSTGRES_URL is not set');
   return results;
 }
 
@@ -79,7 +81,7 @@ function printTable(title: string, column: string, counts: readonly number[], co
   );
 }
 
-/** Runs `measure` as a user of an organization that has the other users, on a new database. */
+/** Runs `measure` as a user of an organization with `others`, on a new database. */
 async function withChat<Result>(
   kind: Kind,
   others: Others,
@@ -101,7 +103,7 @@ async function withChat<Result>(
   }
 }
 
-/** Median CPU time of each operation, in milliseconds. */
+/** Returns the median CPU time of each operation, in milliseconds. */
 async function costsOf(ask: ChatAsk): Promise<Costs> {
   const operations = Object.entries(await operationsOf(ask));
   const times = new Map(operations.map(([name]): [string, number[]] => [name, []]));
@@ -118,7 +120,7 @@ async function costOfRegistering(ask: ChatAsk): Promise<number> {
   return settledMedian(times);
 }
 
-/** Drops the first third, which includes compilation and the checkpoint of the seed data to the database file. */
+/** Returns the median without the first third, which includes compilation and the checkpoint of the seed data. */
 function settledMedian(times: readonly number[]): number {
   return median(times.slice(rounds / 3));
 }
@@ -137,7 +139,7 @@ async function operationsOf(ask: ChatAsk): Promise<Record<string, (round: number
   };
 }
 
-/** CPU time in milliseconds. */
+/** Returns the CPU time of `act`, in milliseconds. */
 async function processorTime(act: () => Promise<unknown>): Promise<number> {
   const before = process.cpuUsage();
   await act();

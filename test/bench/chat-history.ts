@@ -16,8 +16,8 @@ interface Edited {
 }
 
 /**
- * `chat-history`: CPU time of reading a history of a hundred edits of maximum length, relative to ten short edits.
- * Includes the client, which runs in the same process.
+ * `chat-history`: CPU time of reading a history of 100 edits of maximum length, relative to a history of ten short
+ * edits. Includes the client, which runs in the same process.
  */
 export async function run(): Promise<BenchResult[]> {
   const chat = await startChatServer();
@@ -83,7 +83,7 @@ async function addEdits(
   );
 }
 
-/** CPU time in milliseconds. */
+/** Returns the CPU time of `work`, in milliseconds. */
 async function costOf(work: () => Promise<void>): Promise<number> {
   const before = process.cpuUsage();
   await work();

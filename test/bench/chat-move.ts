@@ -13,13 +13,13 @@ import { type ChatServer, startChatServer } from './chat-server.js';
 const moved = 100_000;
 const rounds = 3;
 const pauseMilliseconds = 10;
-/** The p99 that docs/limits.md promises for other users' requests during an expensive request. */
+/** The p99 latency that docs/limits.md promises to other users during an expensive request. */
 const promisedMilliseconds = 200;
 
 /**
- * `chat-move…`: p99 of other users' requests while 100,000 messages move to another topic, or to another channel and
- * back, against the limit promised in docs/limits.md. Half of the requests send messages to a third channel. Skips
- * PostgreSQL if `WAXWING_TEST_POSTGRES_URL` is not set.
+ * `chat-move…`: p99 latency of other users' requests while 100,000 messages move to another topic, or to another
+ * channel and back, compared with the limit in docs/limits.md. Half of the requests send messages to a third channel.
+ * Skips PostgreSQL if `WAXWING_TEST_POSTGRES_URL` is not set.
  */
 export async function run(): Promise<BenchResult[]> {
   const results = await onDatabase('sqlite', undefined);
@@ -44,7 +44,7 @@ async function onDatabase(kind: string, databaseUrl: string | undefined): Promis
     const large = await makeChannel(chat, { name: 'large', subscribers: 20, queues: 5, role: roles.owner });
     const target = await makeChannel(chat, { name: 'target', subscribers: 20, queues: 5 });
     const other = await makeChannel(chat, { name: 'other', subscribers: 20, queues: 5 });
-    // A separate user, because a message that waits for the database blocks its sender's other requests.
+    // A separate user reads: a message that waits for the database blocks its sender's other requests.
     const reader = { ...other, ...(await chat.addAccount('reader@example.com')) };
     const firstId = await fillTopic(chat, large);
     const p99OfMove = async (name: string, where: (turn: number) => Record<string, string>) => {
@@ -122,7 +122,7 @@ function asker({ port }: ChatServer, agent: Agent): Ask {
   };
 }
 
-/** Reads and writes repeatedly, two of each at a time with a pause after each, until `end`. */
+/** Runs two readers and two writers until `end`. Each pauses after every request. */
 async function askUntil(end: Promise<unknown>, { ask, other, reader }: Others, taken: Taken): Promise<void> {
   let isOver = false;
   const ended = end.finally(() => {

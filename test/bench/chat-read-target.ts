@@ -8,8 +8,8 @@ import { HttpLoad } from './http-load.js';
 import { keepBusy } from './keep-busy.js';
 
 /**
- * The process that `chat-read` measures: a chat server with a channel of more messages than one read returns. On
- * request, runs the bare query itself for a given time and reports its rate per second.
+ * The process that `chat-read` measures: a chat server with a channel that has more messages than one read returns. On
+ * request, runs the bare query for a given time and reports its rate per second.
  */
 
 const messages = 100;
@@ -36,7 +36,7 @@ async function sendMany(): Promise<void> {
   await emptyQueues(chat);
 }
 
-/** A request for the channel's newest messages. */
+/** Returns a request for the channel's newest messages. */
 function readRequest(): string {
   const query = new URLSearchParams({
     anchor: 'newest',

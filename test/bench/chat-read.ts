@@ -4,7 +4,7 @@ import { HttpLoad } from './http-load.js';
 
 const rounds = 9;
 const roundMilliseconds = 1000;
-/** Warm-up reads before a measurement. While V8 is still compiling, a read takes twice as long. */
+/** Number of warm-up reads. While V8 is still compiling, a read takes twice as long. */
 const warmingReadings = 3000;
 
 /** The ready message of the measured process. */
@@ -16,9 +16,9 @@ export interface ReadTarget {
 }
 
 /**
- * `chat-read`: reads per second of a channel's newest 100 rendered messages over HTTP, against a bare query for the
- * same rows and their JSON. Both run in a separate process, because receiving such large answers costs the client CPU
- * time too.
+ * `chat-read`: reads per second of a channel's newest 100 rendered messages over HTTP, compared with a bare query for
+ * the same rows and their JSON. Both run in a separate process, because receiving such large responses also costs the
+ * client CPU time.
  */
 export async function run(): Promise<BenchResult[]> {
   const program = new URL('./chat-read-target.ts', import.meta.url);

@@ -13,8 +13,8 @@ const wish = { name: 'bench', subscribers: 1000, queues: 200 };
 const content = 'a message that is **neither** long nor short, and that nobody waits for';
 
 /**
- * `chat-send`: durable messages per second over HTTP to a channel of 1,000 subscribers with 200 live queues, against
- * the bare statements for the same number of messages in one commit, on a database with the same rows.
+ * `chat-send`: durable messages per second over HTTP to a channel of 1,000 subscribers with 200 live queues, compared
+ * with bare statements that commit the same number of messages at a time, on a database with the same rows.
  */
 export async function run(): Promise<BenchResult[]> {
   const chat = await startChatServer();
@@ -37,7 +37,7 @@ export async function run(): Promise<BenchResult[]> {
   }
 }
 
-/** The minimum statements for a message, written by hand and prepared once. */
+/** The minimal statements for a message, handwritten and prepared once. */
 class BareStatements {
   readonly #database: Database;
   readonly #channel: ChatChannel;

@@ -15,17 +15,17 @@ import { defaultHttpLimits } from '@waxwing/service/http-settings';
 import { createLogger } from '@waxwing/service/logging';
 import { sql } from 'kysely';
 
-/** A chat server assembled as in production, in this process, on a new database. */
+/** A chat server as in production, but in this process and on a new database. */
 export interface ChatServer {
   readonly server: Server;
   readonly port: number;
   readonly databaseUrl: string;
-  /** Adds an account. Returns its `Authorization` header. */
+  /** Adds an account. Returns the user id and the `Authorization` header. */
   addAccount(
     email: string,
     role?: Role,
   ): Promise<{ readonly userId: number; readonly authorization: string }>;
-  /** Copies its SQLite file. Returns the path of the copy, which exists until `close`. */
+  /** Copies the server's SQLite file. Returns the path of the copy, which exists until `close`. */
   copyDatabase(): Promise<string>;
   close(): Promise<void>;
 }

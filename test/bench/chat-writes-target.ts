@@ -10,9 +10,9 @@ import { startMinimalChat } from './minimal-chat.js';
  * message, empties the chat server's queues and reports the CPU seconds used.
  */
 
-/** Equals the number of requests in flight: a server handles few requests of one user at a time. */
+/** One user per request in flight, because a server handles only a few requests of one user concurrently. */
 const users = 16;
-/** How long each user sends messages, which are edited later. */
+/** Time for which each user sends messages that are edited later. */
 const sendingMilliseconds = 100;
 
 const chat = await startChatServer();

@@ -4,11 +4,11 @@ import { type ChatChannel, sendRequest } from './chat-channel.js';
 import { HttpLoad } from './http-load.js';
 
 const rounds = 7;
-/** Short, because queues are emptied only between rounds, and the server removes a queue with a thousand events. */
+/** A short round: queues are emptied only between rounds, and the server removes a queue with a thousand events. */
 const roundMilliseconds = 700;
 const connections = 16;
 
-/** The ready message of the measured process. */
+/** Ready message of the measured process. */
 export interface WritesTarget {
   readonly port: number;
   readonly minimalPort: number;
@@ -18,9 +18,9 @@ export interface WritesTarget {
 }
 
 /**
- * `chat-send-one`, `chat-edit` and `chat-channel`: per second of CPU time, messages to one subscriber, edits of them,
- * and changes of the channel's description, durable on SQLite. Each is compared with a minimal Fastify handler in the
- * same process, which commits the same rows and events.
+ * `chat-send-one`, `chat-edit` and `chat-channel`: messages to one subscriber, edits of messages, and changes to the
+ * channel's description, each per second of CPU time and durable on SQLite. The peer is a minimal Fastify handler in
+ * the same process that commits the same rows and events.
  */
 export async function run(): Promise<BenchResult[]> {
   const program = new URL('./chat-writes-target.ts', import.meta.url);

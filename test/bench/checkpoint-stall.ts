@@ -19,15 +19,15 @@ import { watchHolds } from './longest-hold.js';
 import { fillDevices } from './many-devices.js';
 
 const manyRows = 1_000_000;
-// Several rounds, because other programs can prolong the longest stall of a single round.
+// Other programs can prolong the longest stall of a single round, so the figure is a median over several rounds.
 const rounds = 7;
 const batches = 400;
 const registrationsPerBatch = 64;
 const clock = systemClock;
 
 /**
- * `checkpoint-stall`: the longest block of the event loop while registrations are stored on SQLite in a database with a
- * million devices, where each row is on a different page, against an empty database.
+ * `checkpoint-stall`: the longest block of the event loop while registrations are stored on SQLite. Compares a database
+ * with a million devices, in which each new row is on a different page, with an empty database.
  */
 export async function run(): Promise<BenchResult[]> {
   const many = await openStore(manyRows);

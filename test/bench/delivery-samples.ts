@@ -5,12 +5,12 @@ import { accountIdText, realmId, relayDeviceId } from '../support/ids.js';
 export const topic = 'org.example.App';
 export const encryptedData = Buffer.alloc(748, 7).toString('base64');
 
-/** Returns a unique token for each index, in the form of Apple's tokens. */
+/** Returns a unique token for each index, in the format of Apple's tokens. */
 export function apnsToken(index: number): string {
   return index.toString(16).padStart(64, '0');
 }
 
-/** Returns a delivery to one phone of the usual size, in the form that vendor senders take. */
+/** Returns a delivery of realistic size to one phone, as input for a vendor's sender. */
 export function sampleDelivery(vendor: 'fcm' | 'apns', index: number): Delivery {
   const now = Date.now();
   return {

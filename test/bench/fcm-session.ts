@@ -17,8 +17,8 @@ const roundMilliseconds = 700;
 const connections = 100;
 
 /**
- * `fcm-session`: notifications per second to nginx over 100 kept-alive connections, through the relay's sender, against
- * a bare undici loop with a cached access token. The stand-ins only issue that token.
+ * `fcm-session`: notifications per second to nginx over 100 keep-alive connections through the relay's sender, compared
+ * with a bare undici loop with a cached access token. The stand-ins only issue the access tokens.
  */
 export async function run(): Promise<BenchResult[]> {
   const stand = await VendorsProcess.start(0);

@@ -7,18 +7,20 @@ export interface HttpLoadOptions {
   readonly connections: number;
   /** The bytes of a request, headers included. */
   nextRequest(): Buffer;
-  /** Text that an answer must contain to count. Default: any answer with HTTP status 200 counts. */
+  /** String that a response must contain to count. Default: every response with HTTP status 200 counts. */
   readonly expected?: string;
-  /** Called for each answer that counts, with the milliseconds since its request was sent. */
+  /** Called for each response that counts, with the milliseconds since its request was sent. */
   onSuccess?(milliseconds: number): void;
 }
 
 const endOfHeaders = Buffer.from('\r\n\r\n');
 const success = Buffer.from('HTTP/1.1 200 ');
-/** The answer of an overloaded server. It is not counted, and the request is retried. */
+/** Response of an overloaded server. It does not count, and the generator sends the next request. */
 const overload = Buffer.from('HTTP/1.1 503 ');
 
-/** Saturates an HTTP server on loopback cheaply: answers are counted, not parsed. */
+/**
+ * Load generator that saturates an HTTP server on loopback at low cost: it counts responses but does not parse them.
+ */
 export class HttpLoad {
   readonly #sockets: readonly Socket[];
   readonly #options: HttpLoadOptions;
@@ -34,7 +36,8 @@ export class HttpLoad {
       Array.from({ length: options.connections }, async () => {
         const socket = connect({ port: options.port, host: '127.0.0.1', noDelay: true });
         await once(socket, 'connect');
-        // The close event then rejects pending requests; without this listener, the process would exit without an error.
+        // The close event then rejects pending requests; without this listener, the process would exit without an
+        // error.
         socket.on('error', () => undefined);
         return socket;
       }),
@@ -42,13 +45,16 @@ export class HttpLoad {
     return new HttpLoad(sockets, options);
   }
 
-  /** Successful answers per second over `milliseconds`. @throws Error for any other answer except 503. */
+  /**
+   * Returns the successful responses per second over `milliseconds`.
+   * @throws Error for any other response except 503.
+   */
   async run(milliseconds: number): Promise<number> {
     const start = performance.now();
     return this.until(() => performance.now() - start >= milliseconds);
   }
 
-  /** Successful answers per second until `isOver`. @throws Error for any other answer except 503. */
+  /** Returns the successful responses per second until `isOver`. @throws Error for any other response except 503. */
   async until(isOver: () => boolean): Promise<number> {
     const start = performance.now();
     const counts = await Promise.all(this.#sockets.map((socket) => this.#drive(socket, isOver)));
@@ -57,7 +63,8 @@ export class HttpLoad {
   }
 
   /**
-   * Runs until this many answers have arrived, however slow the machine is. @throws Error if every request is refused.
+   * Runs until `answers` successful responses have arrived, regardless of the machine's speed.
+   * @throws Error if every request in a second is refused.
    */
   async repeat(answers: number): Promise<void> {
     for (let answered = 0; answered < answers; ) {
@@ -72,7 +79,7 @@ export class HttpLoad {
     for (const socket of this.#sockets) socket.destroy();
   }
 
-  /** Sends requests one after another. Resolves to the number of answers received before the end. */
+  /** Sends requests one after another. Resolves to the number of successful responses. */
   #drive(socket: Socket, isOver: () => boolean): Promise<number> {
     const { nextRequest, expected = '', onSuccess } = this.#options;
     return new Promise((resolve, reject) => {
@@ -116,7 +123,7 @@ function startsWith(bytes: Buffer, start: Buffer): boolean {
   return bytes.subarray(0, start.length).equals(start);
 }
 
-/** Length in bytes of the first answer, headers and body; `undefined` while its headers are incomplete. */
+/** Returns the length in bytes of the first response with its body; `undefined` while its headers are incomplete. */
 export function answerLength(received: Buffer): number | undefined {
   const end = received.indexOf(endOfHeaders);
   if (end < 0) return undefined;

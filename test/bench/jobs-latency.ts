@@ -3,13 +3,13 @@ import { openDatabaseWithJobs } from '@waxwing/jobs';
 import { withPgBoss } from './with-pg-boss.js';
 
 const jobs = 400;
-/** A rate so low that no job waits for another in either queue. */
+/** Interval between jobs: long enough that no job waits for another job in either queue. */
 const everyMilliseconds = 10;
 const jobsAtOnce = 64;
 
 /**
- * Milliseconds from just before a job is added in its own commit until its handler starts. Jobs are added one at a
- * time.
+ * Returns the latency of each job in milliseconds: from just before the job is added, in its own commit, until its
+ * handler starts. Adds one job every ten milliseconds.
  */
 export async function queueLatencies(url: string): Promise<number[]> {
   const database = await openDatabaseWithJobs({
@@ -41,7 +41,7 @@ export async function queueLatencies(url: string): Promise<number[]> {
   return latencies;
 }
 
-/** Measures pg-boss and its worker in the same way. */
+/** Like {@link queueLatencies}, but for pg-boss and its worker. */
 export function bossLatencies(url: string): Promise<number[]> {
   return withPgBoss(url, 'k', async (boss) => {
     const arrivals = new Arrivals();

@@ -10,9 +10,9 @@ const jobs = 5_000;
 const jobsAtOnce = 64;
 
 /**
- * `jobs-postgres`: jobs added, claimed and done per second through the queue, against pg-boss filled and emptied in
- * batches of the same size. `jobs-postgres-p50` and `-p99`: time from adding a job until its handler starts, against
- * pg-boss's worker. Skipped if `WAXWING_TEST_POSTGRES_URL` is not set.
+ * `jobs-postgres`: jobs added, claimed and completed per second by the queue, compared with pg-boss with batches of the
+ * same size. `jobs-postgres-p50` and `-p99`: time from adding a job until its handler starts, compared with pg-boss's
+ * worker. Skipped if `WAXWING_TEST_POSTGRES_URL` is not set.
  */
 export async function run(): Promise<BenchResult[]> {
   const server = process.env.WAXWING_TEST_POSTGRES_URL;

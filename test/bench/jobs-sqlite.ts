@@ -11,8 +11,8 @@ const jobs = 10_000;
 const jobsPerCommit = 64;
 
 /**
- * `jobs-sqlite`: jobs durably added, claimed and done per second through the queue, against bare SQLite with a queue's
- * minimum: an insert, a lease and a delete of each job, with as many per commit as in the queue.
+ * `jobs-sqlite`: jobs durably added, claimed and completed per second by the queue, compared with bare SQLite that does
+ * a queue's minimum: an insert, a lease and a delete of each job, with as many jobs per commit as in the queue.
  */
 export async function run(): Promise<BenchResult[]> {
   const folder = mkdtempSync(join(tmpdir(), 'waxwing-bench-'));

@@ -1,6 +1,7 @@
 /**
- * Keeps this many calls of `work` in flight for `milliseconds`, and returns the number of calls completed per second.
- * Calls that are still in flight at the end are awaited and counted. @throws the errors of `work`.
+ * Keeps `atOnce` calls of `work` in flight for `milliseconds`, and returns the number of completed calls per second.
+ * Waits for calls that are still in flight at the end, and counts them.
+ * @throws the errors of `work`.
  */
 export async function keepBusy(
   atOnce: number,

@@ -1,4 +1,6 @@
-/** Measures the longest block of the event loop, in milliseconds, until the returned function is called. */
+/**
+ * Starts to watch the event loop. The returned function ends the watch and returns the longest block in milliseconds.
+ */
 export function watchHolds(): () => number {
   let longest = 0;
   let last = performance.now();

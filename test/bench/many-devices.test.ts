@@ -2,7 +2,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { createBenchWorld } from './bench-relay.js';
 import { fillDevices, tokenVaultOf } from './many-devices.js';
 
-it('fills a database whose relay is then ready', async () => {
+it('a relay is ready after its database was filled with devices', async () => {
   const world = await createBenchWorld(undefined);
   onTestFinished(() => world.close());
   const { relayEnv, relayUrl } = world.constellation;

@@ -9,10 +9,10 @@ import { openRelayDatabase } from '#relay/open-database.js';
 import { bindingOfToken, type TokenRow, type TokenVault } from '#relay/registrations/store/token-vault.js';
 import { accountIdText, realmId } from '../support/ids.js';
 
-/** A new world has one realm. */
+/** Id of the only realm in a new world. */
 const onlyRealm = 1;
 
-/** Opens the token vault of a relay with these settings. Never resolves to a vault while a relay uses the key ring. */
+/** Reads the key ring of the relay with these settings, and returns the ring's token vault. */
 export async function tokenVaultOf(relayEnv: Readonly<Record<string, string>>): Promise<TokenVault> {
   const clock = systemClock;
   const { sodium } = await loadFastestSodium();
@@ -47,7 +47,8 @@ export function fillDevices(path: string, rows: number, vault: TokenVault): void
 }
 
 /**
- * A row with a token of FCM's usual length. Its keys are as random as real ones, so inserts spread over the indexes.
+ * Creates a row with a token of FCM's usual length. Its keys are as random as real keys, so inserts hit all index
+ * pages.
  */
 export function newDeviceRow(vault: TokenVault, realm: number): TokenRow & { readonly token: string } {
   const token = randomBytes(71).toString('hex');

@@ -17,8 +17,8 @@ const phones = 1000;
 const samples = 5;
 
 /**
- * `memory`: the relay's resident memory after a million notifications, relative to after ten thousand. Both are
- * measured after garbage collection. Detects memory that grows with every notification. Takes about ten minutes.
+ * `memory`: the relay's resident memory after a million notifications, relative to its memory after ten thousand. Both
+ * are measured after garbage collection. Detects memory leaks per notification. Takes about ten minutes.
  */
 export async function run(): Promise<BenchResult[]> {
   setFlagsFromString('--expose-gc');

@@ -16,9 +16,9 @@ type Write = (fields: Fields, id: number, userId: number) => void;
 const html = (content: string) => `<p>${content}</p>`;
 
 /**
- * A minimal chat server: it authenticates, commits the same rows and events as the product on a SQLite database with
- * the same tables, and batches the requests of one event-loop tick into one commit. It does not check permissions.
- * Returns its port.
+ * Starts a minimal chat server and returns its port. The server authenticates, commits the same rows and events as the
+ * product to a SQLite database with the same tables, and batches the requests of one event-loop tick into one commit.
+ * It does not check permissions.
  */
 export async function startMinimalChat(file: string): Promise<number> {
   const database = new DatabaseSync(file);
@@ -57,7 +57,7 @@ export async function startMinimalChat(file: string): Promise<number> {
   return (app.server.address() as AddressInfo).port;
 }
 
-/** The row of a message before an edit. */
+/** Row of a message before an edit. */
 interface Before {
   readonly sender_id: number;
   readonly channel_id: number;
@@ -65,7 +65,7 @@ interface Before {
   readonly rendered_content: string;
 }
 
-/** The statements of each operation, written by hand and prepared once. */
+/** Returns the writes of each operation, with handwritten statements that are prepared once. */
 function writesOf(prepare: (text: string) => Statement): Record<'send' | 'edit' | 'describe', Write> {
   const insertMessage = prepare(
     `insert into messages (sender_id, channel_id, topic, topic_lower, content, rendered_content, sent_at, client,
@@ -116,7 +116,7 @@ function writesOf(prepare: (text: string) => Statement): Record<'send' | 'edit' 
   };
 }
 
-/** Appends an event to the queues of a channel's subscribers. */
+/** Returns a function that appends an event to the queues of a channel's subscribers. */
 function publisher(prepare: (text: string) => Statement): (channelId: number, event: object) => void {
   const text = prepare('insert into event_texts (event) values (?) returning id');
   const ofChannel = `user_id in (select user_id from subscriptions where channel_id = ? and is_active = 1)`;
@@ -132,7 +132,7 @@ function publisher(prepare: (text: string) => Statement): (channelId: number, ev
   };
 }
 
-/** Commits the writes of one event-loop tick together. */
+/** Returns a function that commits all writes of one event-loop tick together. */
 function groupCommit(database: InstanceType<typeof DatabaseSync>): (write: () => void) => Promise<void> {
   let waiting: (() => void)[] = [];
   let committed: Promise<void> | undefined;

@@ -9,7 +9,7 @@ import { type RelayBenchTarget, registrationRequest } from './relay-register.js'
 import { VendorsProcess } from './vendors-process.js';
 
 const rounds = 25;
-// Many short rounds, because a busy machine's speed changes more from second to second than the two rates differ.
+// Many short rounds: on a busy machine, the speed varies more from second to second than the two rates differ.
 const roundMilliseconds = 400;
 const connections = 256;
 const latencyMilliseconds = 20;
@@ -17,9 +17,9 @@ const firstRegistrations = 3000;
 const goal = 0.95;
 
 /**
- * `register-newer` and `notify-newer`: the same work in the newer generation of the protocol against the older
- * generation, in one relay process. Each registration is for a new phone. Notifications go to the stand-in for APNs in
- * requests of a hundred phones, and in `notify-newer-single` in requests of one.
+ * `register-newer` and `notify-newer`: the same work in the newer generation of the protocol, compared with the older
+ * generation in the same relay process. Each registration is for a new phone. Notifications go to the stand-in for
+ * APNs, a hundred per request, or one per request in `notify-newer-single`.
  */
 export async function run(): Promise<BenchResult[]> {
   const shared = { goal, better: 'higher' } as const;
@@ -50,7 +50,7 @@ function registerRates(): Promise<Rates> {
   });
 }
 
-/** Runs one round over new connections, because connections that are idle between rounds would be closed. */
+/** Runs one round over new connections, because the relay would close connections that are idle between rounds. */
 async function freshLoad(open: () => Promise<HttpLoad>): Promise<number> {
   const load = await open();
   try {
@@ -60,7 +60,7 @@ async function freshLoad(open: () => Promise<HttpLoad>): Promise<number> {
   }
 }
 
-/** Registrations of phones that each register once. `refill` seals a number of them in advance. */
+/** Returns a source of registration requests, each from a new phone. `refill` seals registrations in advance. */
 async function newPhones(target: RelayBenchTarget, generation: 'older' | 'newer') {
   const { sodium } = await loadFastestSodium();
   const publicKey = new Uint8Array(Buffer.from(target.bouncerPublicKey, 'base64'));
@@ -84,7 +84,7 @@ async function newPhones(target: RelayBenchTarget, generation: 'older' | 'newer'
   };
 }
 
-/** A random account id, as clients choose them, but always 19 digits long. */
+/** Returns a random account id, as a client would choose it, but always with 19 digits. */
 function randomAccount(): string {
   return String(10n ** 18n + BigInt(Math.floor(Math.random() * 8e15)) * 1000n);
 }

@@ -21,8 +21,8 @@ const roundMilliseconds = 1500;
 const latencyMilliseconds = 20;
 const underWay = 1000;
 /**
- * Concurrency levels to try for the peer. It slows down with many notifications in flight, so the benchmark first finds
- * its fastest level.
+ * Concurrency levels to try for the peer. The peer slows down with many notifications in flight, so the benchmark first
+ * finds the fastest level.
  */
 const peersUnderWay = [50, 100, 200, 400, 1000];
 const phonesPerRequest = 100;
@@ -30,8 +30,8 @@ const phones = 1000;
 
 /**
  * `notify-endpoint`: notifications per second to the stand-in for APNs through the relay's complete notify endpoint
- * (HTTP, authentication, lookup and decryption of tokens, delivery, results), against direct calls of
- * `@parse/node-apn`. The relay has 1,000 notifications in flight. The peer has the number at which it is fastest.
+ * (HTTP, authentication, lookup and decryption of tokens, delivery, results), compared with direct calls of
+ * `@parse/node-apn`. The relay has 1,000 notifications in flight, and the peer has its fastest number.
  */
 export async function run(): Promise<BenchResult[]> {
   const stand = await VendorsProcess.start(latencyMilliseconds);
@@ -71,7 +71,9 @@ export async function run(): Promise<BenchResult[]> {
   }
 }
 
-/** The concurrency with the highest rate. Measures each twice, because the first round compiles code. */
+/**
+ * Returns the concurrency level with the highest rate. Measures each level twice, because the first run compiles code.
+ */
 async function fastest(
   counts: readonly number[],
   rateWith: (count: number) => Promise<number>,
@@ -89,11 +91,11 @@ export interface NotifyTarget {
   readonly port: number;
   readonly authorization: string;
   readonly deviceIds: readonly number[];
-  /** The same phones, also registered in the newer generation. */
+  /** Token ids of the same phones, which are also registered in the newer generation. */
   readonly tokenIds: readonly string[];
 }
 
-/** Registers a thousand phones with a relay, then makes it listen. */
+/** Registers a thousand phones with a relay, then makes the relay listen. */
 export async function listenWithPhones(relay: DeliveriesUnderTest): Promise<NotifyTarget> {
   const deviceIds: number[] = [];
   const tokenIds: string[] = [];
@@ -113,14 +115,14 @@ interface NotifyLoadOptions {
   readonly generation?: 'older' | 'newer';
 }
 
-/** An element of the newer generation with the same length as `apnsRequest`. */
+/** Returns a request element of the newer generation with the same length as that of `apnsRequest`. */
 export function apnsElement(tokenId: string): object {
   const { device_id: _none, payload, ...others } = apnsRequest(0) as { device_id: number; payload: object };
   const { push_account_id: _account, ...content } = payload as { push_account_id: bigint };
   return { token_id: tokenId, ...others, payload: { push_key_id: 4_294_967_295, ...content } };
 }
 
-/** Opens a load generator with this many phones per request and this many notifications in flight. */
+/** Opens a load generator that sends notify requests. */
 export function openNotifyLoad(
   { port, authorization, deviceIds, tokenIds }: NotifyTarget,
   { phonesPerRequest, underWay, generation = 'older' }: NotifyLoadOptions,

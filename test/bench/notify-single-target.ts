@@ -3,12 +3,12 @@ import { productionTimings } from '#relay/deliveries/delivery-timings.js';
 import { startDeliveriesUnderTest } from '../apps/relay/deliveries/deliveries-under-test.js';
 import { listenWithPhones } from './notify-endpoint.js';
 
-/** The process that `notify-single` measures: a relay that delivers to the stand-ins given in its argument as JSON. */
+/** The process that `notify-single` measures: a relay that delivers to stand-ins. Its argument names them as JSON. */
 
 const relay = await startDeliveriesUnderTest({
   vendors: JSON.parse(process.argv[2] ?? '{}'),
   timings: productionTimings,
-  // Log lines of requests are formatted, as in production, and dropped.
+  // Formats log lines of requests, as in production, and discards them.
   log: createLogger('bench', 'info', { write: () => undefined }),
   environment: { RELAY_SERVER_NOTIFICATIONS_PER_MINUTE: '100000000' },
 });

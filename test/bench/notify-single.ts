@@ -9,10 +9,10 @@ const latencyMilliseconds = 20;
 const phonesPerRequest = 100;
 
 /**
- * `notify-single`: notifications per second to the stand-in for APNs through the relay's notify endpoint in requests of
- * one, against requests of a hundred. The relay is a separate process, because a hundred times as many requests cost
- * the client CPU time too. 1,000 notifications are in flight in requests of a hundred, but only 400 in requests of one:
- * the relay would refuse requests that it cannot answer within 300 ms, which `overload` measures.
+ * `notify-single`: notifications per second to the stand-in for APNs through the relay's notify endpoint with one
+ * notification per request, compared with a hundred. The relay is a separate process, because a hundred times as many
+ * requests also cost the client CPU time. In flight are 1,000 notifications in requests of a hundred, but only 400 in
+ * requests of one: the relay would refuse requests that it cannot serve within 300 ms, which `overload` measures.
  */
 export async function run(): Promise<BenchResult[]> {
   const stand = await VendorsProcess.start(latencyMilliseconds);
@@ -37,7 +37,7 @@ async function singlyAgainstTogether(target: NotifyTarget, stand: VendorsProcess
   };
   const oneRound = () => singly.run(roundMilliseconds);
   await fresh(oneRound);
-  // Opens these connections only now, because the relay closes idle connections.
+  // Opens these connections only after the first round, because the relay closes idle connections.
   const together = await openNotifyLoad(target, { phonesPerRequest, underWay: 1000 });
   const manyRound = async () => (await together.run(roundMilliseconds)) * phonesPerRequest;
   await fresh(manyRound);

@@ -5,7 +5,7 @@ import { answerLength } from './http-load.js';
 export interface OpenLoadOptions {
   readonly port: number;
   /**
-   * Number of connections that may have a request in flight. Further due requests are queued in the load generator, and
+   * Number of connections, each with at most one request in flight. The load generator queues further due requests, and
    * their waiting time counts.
    */
   readonly connections: number;
@@ -15,9 +15,9 @@ export interface OpenLoadOptions {
 
 /** Results of requests that were due at a fixed rate. */
 export interface OpenLoadReport {
-  /** Milliseconds from each successful request's due time to its answer, unordered. */
+  /** Milliseconds from each successful request's due time to its response, unordered. */
   readonly successes: readonly number[];
-  /** The same for each request that was answered 503 with `Retry-After`. */
+  /** Milliseconds from due time to response for each request that got 503 with `Retry-After`. */
   readonly refusals: readonly number[];
   /**
    * Milliseconds by which the load generator itself was late at each check. It shares the machine with the measured
@@ -37,7 +37,7 @@ const patienceMilliseconds = 15_000;
 const statusAt = 'HTTP/1.1 '.length;
 const retryAfter = /\r\nretry-after: \d+\r\n/i;
 
-/** Sends requests at a rate, like many independent users. */
+/** Open-loop load generator: sends requests at a fixed rate, like many independent users. */
 export class OpenLoad {
   readonly #options: OpenLoadOptions;
   readonly #sockets: readonly Socket[];
@@ -66,10 +66,10 @@ export class OpenLoad {
   }
 
   /**
-   * Sends requests for this long at this rate, whether or not earlier requests have been answered, and waits for all
-   * answers.
-   * @throws Error for an answer that is neither a success nor 503 with `Retry-After`, and if an answer is missing after
-   * 15 seconds.
+   * Sends requests for `milliseconds` at `perSecond`, whether or not earlier requests have got a response, and waits
+   * for all responses.
+   * @throws Error for a response that is neither a success nor 503 with `Retry-After`, and if a response is missing
+   * after 15 seconds.
    */
   async run(milliseconds: number, perSecond: number): Promise<OpenLoadReport> {
     const startedAt = performance.now();
@@ -98,7 +98,8 @@ export class OpenLoad {
   }
 
   /**
-   * Keeps this many requests in flight for this long. Returns the number of answers per second. @throws as {@link run}.
+   * Keeps `underWay` requests in flight for `milliseconds`. Returns the number of successful responses per second.
+   * @throws the errors of {@link run}.
    */
   async saturate(milliseconds: number, underWay: number): Promise<number> {
     const startedAt = performance.now();
@@ -118,7 +119,7 @@ export class OpenLoad {
 
   #begin(dueAt: number): void {
     this.#unanswered += 1;
-    // Uses connections round-robin, because the server closes a connection that is idle for too long.
+    // Uses the connections round-robin, because the server closes a connection that is idle for too long.
     const driven = this.#free.shift();
     if (driven === undefined) this.#due.push(dueAt);
     else this.#send(driven, dueAt);

@@ -8,7 +8,7 @@ import { type BenchResult, medianRates, rateOf } from './bench-result.js';
 const rounds = 9;
 const roundMilliseconds = 400;
 
-/** `open-native` and `open-wasm`: opening a sealed registration through our `sodium`, against the bare library's loop. */
+/** `open-native` and `open-wasm`: opening a sealed registration with our `sodium`, compared with the bare library. */
 export async function run(): Promise<BenchResult[]> {
   const results = [await measure('open-wasm', await loadWasmSodium(), await bareWasm())];
   const native = await loadNativeSodium((reason) => {

@@ -8,15 +8,15 @@ import type { BenchOptions, BenchResult } from './bench-result.js';
 import { OpenLoad, type OpenLoadReport } from './open-load.js';
 
 const users = 20;
-/** The fewest connections that keep a process busy, so that the measured capacity is a rate that it answers in time. */
+/** Just enough connections to keep a process busy: the measured capacity is then a rate without queuing. */
 const busyConnections = 64;
 const capacityMilliseconds = 3000;
 const timesCapacity = 3;
 const overloadMilliseconds = 15_000;
 const fullOverloadMilliseconds = 60_000;
 /**
- * All requests that become due within this time may be in flight, so that they queue in the measured process and not in
- * the load generator.
+ * Time for which all due requests may be in flight, so that they queue in the measured process and not in the load
+ * generator.
  */
 const underWaySeconds = 1;
 const mostConnections = 9000;
@@ -34,8 +34,8 @@ interface Subject {
 
 /**
  * `overload`: latency of the relay's registrations and of the server's messages, including refusals, at three times
- * their capacity. The figure is the higher p99 of the two, against one second. Fails if memory doubles, or if answers
- * are not back to normal within five seconds.
+ * their capacity. The figure is the higher p99 of the two, compared with one second. Fails if memory more than doubles,
+ * or if the latency is not back to normal after five seconds.
  */
 export async function run({ full }: BenchOptions): Promise<BenchResult[]> {
   const world = await createBenchWorld(undefined, users);
@@ -60,7 +60,7 @@ async function relaySubject(world: CrashWorld): Promise<Subject> {
     RELAY_MAXIMUM_REQUESTS_PER_SERVER: '10000',
     RELAY_MAXIMUM_CONNECTIONS_PER_ADDRESS: '10000',
     RELAY_SERVER_NOTIFICATIONS_PER_MINUTE: '100000000',
-    // Long timeouts, because a connection can be idle for a long time before its first request.
+    // A connection can be idle for a long time before its first request, so the timeouts are long.
     RELAY_HEAD_TIMEOUT_SECONDS: '300',
     RELAY_REQUEST_TIMEOUT_SECONDS: '300',
   });
@@ -72,7 +72,7 @@ async function relaySubject(world: CrashWorld): Promise<Subject> {
   };
 }
 
-/** Users write to themselves; one user sends half of all messages. */
+/** Starts a server whose users send messages to themselves. One user sends half of all messages. */
 async function serverSubject({ constellation, users: all }: CrashWorld): Promise<Subject> {
   const { child } = await constellation.startServer({
     SERVER_MAXIMUM_REQUESTS_PER_USER: '10000',
@@ -109,7 +109,7 @@ interface Measured {
   readonly growth: number;
 }
 
-/** The p99 of all answers in milliseconds. @throws Error if the process does not recover. */
+/** Returns the p99 latency of all responses in milliseconds. @throws Error if the process does not recover. */
 async function overloadedFor(subject: Subject, milliseconds: number): Promise<number> {
   const { capacity, overloaded, afterwards, growth } = await measure(subject, milliseconds);
   const { successes, refusals } = overloaded;
@@ -136,7 +136,7 @@ async function measure({ port, pid, nextRequest }: Subject, milliseconds: number
   const load = await OpenLoad.open({ port, connections, nextRequest });
   try {
     // Uses each connection once at low load before the overload. Otherwise, the kernel would resend the first request
-    // on each connection that is not accepted yet, at growing intervals.
+    // on each connection that the process has not accepted yet, at growing intervals.
     await load.run((connections * 1000) / (capacity / 2), capacity / 2);
     const before = residentBytes(pid);
     const watch = watchMemory(pid);
@@ -150,7 +150,7 @@ async function measure({ port, pid, nextRequest }: Subject, milliseconds: number
   }
 }
 
-/** Number of requests per second that are answered in time. */
+/** Returns the number of requests per second that the process serves when it is just busy. */
 async function capacityOf({ port, nextRequest }: Pick<Subject, 'port' | 'nextRequest'>): Promise<number> {
   const load = await OpenLoad.open({ port, connections: busyConnections, nextRequest });
   try {
@@ -165,7 +165,7 @@ function p99(milliseconds: readonly number[]): number {
   return shareOf(milliseconds, 0.99);
 }
 
-/** Samples memory every tenth of a second. The returned function returns the maximum. */
+/** Samples memory ten times a second. The returned function ends the sampling and returns the maximum. */
 function watchMemory(pid: number): () => number {
   let most = residentBytes(pid);
   const looks = setInterval(() => {

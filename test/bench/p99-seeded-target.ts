@@ -20,9 +20,9 @@ import { ringOnDisk, sodium } from '../apps/relay/keyring/ring-material.js';
 import { accountIdText } from '../support/ids.js';
 
 /**
- * The process that `p99-seeded` measures: a relay with this many servers, each with one realm, and this many devices
- * assigned to them round-robin. Every second device uses the newer generation. Its argument is {@link SeededParameters}
- * as JSON.
+ * Argument of the process that `p99-seeded` measures, as JSON. The process is a relay with `servers` servers, each with
+ * one realm, and with `devices` devices that are assigned to the servers round-robin. Every second device uses the
+ * newer generation.
  */
 export interface SeededParameters {
   readonly vendors: DeliveriesUnderTest['vendors'];
@@ -37,7 +37,7 @@ export interface SeededServer {
   readonly realmUuid: string;
 }
 
-/** A device that can be notified, with the index of its server. */
+/** A device that can receive notifications, with the index of its server. */
 export interface SeededDevice {
   readonly server: number;
   readonly id: number | TokenId;
@@ -60,7 +60,7 @@ const relay = await startDeliveriesUnderTest({
   ...options,
   ring: await ringOnDisk(keys, Date.now),
   timings: productionTimings,
-  // Log lines of requests are formatted, as in production, and dropped.
+  // Formats log lines of requests, as in production, and discards them.
   log: createLogger('bench', 'info', { write: () => undefined }),
   environment: { RELAY_SERVER_NOTIFICATIONS_PER_MINUTE: '100000000' },
 });

@@ -12,19 +12,19 @@ import { randomAccount, registrationRequest } from './relay-register.js';
 import { VendorsProcess } from './vendors-process.js';
 
 const seeded = { servers: 1000, devices: 100_000 };
-/** A relay with just enough devices to notify. */
+/** Size of an almost empty relay, with just enough devices to notify. */
 const empty = { servers: 1, devices: 100 };
 const connections = 16;
-// Many rounds, because a few slow requests determine a 99th percentile. With nine rounds on a busy machine, two
-// identical relays have ratios from 0.8 to 1.6.
+// A few slow requests determine a 99th percentile, so the benchmark needs many rounds. With nine rounds on a busy
+// machine, two identical relays have ratios from 0.8 to 1.6.
 const rounds = 21;
 const requestsPerRound = 1000;
 const latencyMilliseconds = 20;
 
 /**
- * `p99-seeded-register` and `-notify`: p99 latency in milliseconds of each operation, alternating both generations, at
- * a relay with 1,000 servers and 100,000 devices, against an empty one. Requests come from all servers. On SQLite, and
- * as `…-postgres` on PostgreSQL if WAXWING_TEST_POSTGRES_URL is set.
+ * `p99-seeded-register` and `-notify`: p99 latency of each operation in milliseconds, in both generations, on a relay
+ * with 1,000 servers and 100,000 devices, compared with an almost empty relay. Requests come from all servers. Runs on
+ * SQLite, and as `…-postgres` on PostgreSQL if `WAXWING_TEST_POSTGRES_URL` is set.
  */
 export async function run(): Promise<BenchResult[]> {
   const stand = await VendorsProcess.start(latencyMilliseconds);
@@ -81,7 +81,7 @@ async function measure(
   );
 }
 
-/** Sends the requests over a few new connections, and returns their p99 latency in milliseconds. */
+/** Sends the requests over 16 new connections, and returns their p99 latency in milliseconds. */
 async function p99Of(port: number, requests: Buffer[]): Promise<number> {
   const milliseconds: number[] = [];
   const load = await HttpLoad.open({
@@ -100,7 +100,7 @@ async function p99Of(port: number, requests: Buffer[]): Promise<number> {
 
 type NextRound = () => Promise<Buffer[]>;
 
-/** Phones that each register once, sealed before the round. */
+/** Returns a function that seals the registrations of a round in advance, each from a new phone. */
 async function registrations({ servers, bouncerPublicKey }: SeededTarget): Promise<NextRound> {
   const { sodium } = await loadFastestSodium();
   const publicKey = new Uint8Array(Buffer.from(bouncerPublicKey, 'base64'));
@@ -118,7 +118,7 @@ async function registrations({ servers, bouncerPublicKey }: SeededTarget): Promi
   return async () => Array.from({ length: requestsPerRound }, one);
 }
 
-/** Requests of one notification each, as servers with few users send them. */
+/** Returns a function that builds the notify requests of a round, with one notification each, as from small servers. */
 async function notifications({ servers, devices }: SeededTarget): Promise<NextRound> {
   const one = (): Buffer => {
     const { server, id } = devices[Math.floor(Math.random() * devices.length)] as SeededDevice;

@@ -11,7 +11,7 @@ import sodium from 'sodium-native';
 import type { PrototypeTarget } from './relay-whole.js';
 
 /**
- * The prototype that `relay-whole` compares the relay with. It does the minimum to register a phone durably, with its
+ * Prototype for comparison with the relay in `relay-whole`. It does the minimum to register a phone durably, with the
  * token encrypted at rest and a log line. It makes no optional checks, and has one server, one key and no rotation.
  */
 
@@ -84,7 +84,7 @@ function isAuthenticated({ headers: { authorization = '' } }: FastifyRequest): b
   return name === serverId && timingSafeEqual(sha256(key), serverKeyHash);
 }
 
-/** Registers all requests of one event-loop tick: opens them one after another and stores them in one commit. */
+/** Registers all phones of one event-loop tick: opens the registrations one by one and stores them in one commit. */
 function registerWaiting(): void {
   const batch = waiting;
   waiting = [];

@@ -6,13 +6,13 @@ import { median } from './bench-result.js';
 const readers = 1000;
 const rounds = 5;
 const registeringAtOnce = 16;
-/** Maximum milliseconds until 50% and 99% of the notifications have arrived. */
+/** Maximum time in milliseconds until 50% and 99% of the notifications have arrived. */
 const limits = { p50: 2000, p99: 4000 };
 const pollMilliseconds = 100;
 
 /**
- * `push-fanout-p50` and `push-fanout-p99`: milliseconds from sending a message to 1,000 readers with a phone each until
- * FCM's stand-in receives the notifications, on SQLite. Server, relay and load share the machine.
+ * `push-fanout-p50` and `push-fanout-p99`: milliseconds from sending a message to 1,000 readers with one phone each
+ * until the stand-in for FCM receives the notifications, on SQLite. Server, relay and load generator share the machine.
  */
 export async function run(): Promise<BenchResult[]> {
   const world = await createBenchWorld(undefined, readers + 1);
@@ -49,7 +49,7 @@ function resultOf(name: string, value: number, against: number): BenchResult {
   return { name, unit: 'ms', value, against, ratio: value / against, goal: 1, better: 'lower' };
 }
 
-/** Registers a phone for each user, and turns on notifications for channel messages. */
+/** Registers a phone for each remaining user of `left`, and turns on notifications for channel messages. */
 async function addPhones(
   world: Constellation,
   left: Iterator<[number, ConstellationUser]> & Iterable<[number, ConstellationUser]>,

@@ -7,7 +7,7 @@ export interface QueueRateOptions {
   readonly concurrency: number;
 }
 
-/** Jobs per second through the queue. First adds all jobs, each in a separate write, and then runs them. */
+/** Returns the queue's rate in jobs per second. First adds all jobs, each in a separate write, and then runs them. */
 export async function queueRate({ url, jobs, concurrency }: QueueRateOptions): Promise<number> {
   const database = await openDatabaseWithJobs({
     url,
@@ -29,7 +29,7 @@ export async function queueRate({ url, jobs, concurrency }: QueueRateOptions): P
   });
   const giveUpAt = Date.now() + 3_600_000;
   const start = performance.now();
-  // Adds as many jobs at a time as a busy server has requests in flight.
+  // Adds `concurrency` jobs at a time, as a busy server would with as many requests in flight.
   for (let added = 0; added < jobs; added += concurrency) {
     const writes = Array.from({ length: Math.min(concurrency, jobs - added) }, (_, index) =>
       database.write((transaction) =>

@@ -29,7 +29,8 @@ const roundMilliseconds = 60;
 const { sodium } = await loadFastestSodium();
 
 /**
- * `register-keys`: finding a registration's key and opening the registration, with 1,000 keys in the ring against one.
+ * `register-keys`: finding a registration's key and opening the registration, with 1,000 keys in the ring, compared
+ * with one.
  */
 export async function run(): Promise<BenchResult[]> {
   const folder = mkdtempSync(join(tmpdir(), 'waxwing-bench-'));

@@ -9,7 +9,7 @@ const rounds = 9;
 const roundMilliseconds = 1000;
 const connections = 256;
 
-/** `register-rows`: durable registrations per second on SQLite with a million stored devices, against ten thousand. */
+/** `register-rows`: durable registrations per second on SQLite with a million devices, compared with ten thousand. */
 export async function run(): Promise<BenchResult[]> {
   const many = await openRelay(manyRows);
   const few = await openRelay(fewRows);

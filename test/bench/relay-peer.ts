@@ -17,12 +17,12 @@ const connections = 64;
 const workers = 2;
 const threadsPerWorker = 4;
 const folder = join(import.meta.dirname, 'peer');
-// Debian's Python, because a different Python on PATH would not find Debian's packages.
+// Debian's Python: a different Python on PATH would not find Debian's packages.
 const python = '/usr/bin/python3';
 
 /**
- * `relay-peer`, `relay-peer-sqlite`: registrations per second by the relay as shipped, on PostgreSQL and on SQLite,
- * against a stand-in for a relay in Django, PyNaCl and PostgreSQL. Skipped if one of them is missing.
+ * `relay-peer`, `relay-peer-sqlite`: registrations per second of the relay as shipped, on PostgreSQL and on SQLite,
+ * compared with a stand-in for a relay with Django, PyNaCl and PostgreSQL. Skipped if one of these is missing.
  */
 export async function run(): Promise<BenchResult[]> {
   const postgresUrl = process.env.WAXWING_TEST_POSTGRES_URL;
@@ -67,7 +67,7 @@ async function relayAgainst(
   }
 }
 
-/** Starts the stand-in with a new database, and a load generator that registers phones with it. */
+/** Starts the stand-in on a new database, and a load generator that registers phones with the stand-in. */
 async function startPeer(postgresUrl: string): Promise<{ load: HttpLoad; close(): Promise<void> }> {
   const database = await createTemporaryPostgres(postgresUrl);
   const { sodium } = await loadFastestSodium();

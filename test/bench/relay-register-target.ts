@@ -29,7 +29,7 @@ const realmUuid = '9aa61d0b-8ce5-488d-8e9e-fedc346e6836';
 const folder = mkdtempSync(join(tmpdir(), 'waxwing-bench-'));
 const keys = newKeyRing(sodium, Date.now());
 const ring = await ringOnDisk(keys, Date.now);
-// Log lines of requests are formatted, as in production, and dropped.
+// Formats log lines of requests, as in production, and discards them.
 const log = createLogger('bench', 'info', { write: () => undefined });
 const environment = {
   RELAY_DATABASE: `sqlite:${join(folder, 'relay.sqlite')}`,
@@ -61,7 +61,7 @@ async function listen(app: HttpService['app']): Promise<number> {
   return (app.server.address() as AddressInfo).port;
 }
 
-/** Creates the relay's operations with an in-memory store, which keeps the same guarantees without a database. */
+/** Creates the relay's HTTP app with an in-memory store for registrations, which gives repeats the same id. */
 function createInMemory(durable: RelayContext): Promise<HttpService['app']> {
   const registrations = new RegistrationBatches({
     ...durable,

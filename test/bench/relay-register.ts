@@ -7,7 +7,7 @@ const connections = 512;
 const sealedRegistrations = 8192;
 const accountName = 'push_account_id=';
 
-/** The relay process's ready message. */
+/** Ready message of the relay's process. */
 export interface RelayBenchTarget extends DurableAndMemory {
   readonly authorization: string;
   readonly realmUuid: string;
@@ -15,8 +15,8 @@ export interface RelayBenchTarget extends DurableAndMemory {
 }
 
 /**
- * `relay-register`: registrations of new devices per second over HTTP, with a durable commit, against the same handler
- * with an in-memory store. Both run in one process; this process only sends.
+ * `relay-register`: durable registrations of new devices per second over HTTP, compared with the same handler and an
+ * in-memory store. Both run in one process; this process only sends requests.
  */
 export async function run(): Promise<BenchResult[]> {
   const program = new URL('./relay-register-target.ts', import.meta.url);
@@ -25,8 +25,8 @@ export async function run(): Promise<BenchResult[]> {
 }
 
 /**
- * Seals registrations in advance, as our client does. Each request is for a new push account. Only the account's number
- * is generated at send time, because the client shares the CPU with the measured relay.
+ * Seals registrations in advance, as our client does. Returns a function that builds requests, each for a new push
+ * account. At send time it generates only the account id, because the load generator shares the CPU with the relay.
  */
 export async function requestMaker(
   target: Pick<RelayBenchTarget, 'authorization' | 'realmUuid' | 'bouncerPublicKey'>,
@@ -74,8 +74,8 @@ export function registrationRequest(
 }
 
 /**
- * A random account id, as clients choose them, so that rows written together are far apart in the index. Always 19
- * digits.
+ * Returns a random account id with 19 digits, as a client would choose it: rows that are written together are far apart
+ * in the index.
  */
 export function randomAccount(): string {
   const low = Math.floor(Math.random() * 1e9);

@@ -8,15 +8,15 @@ const rounds = 9;
 const roundMilliseconds = 1000;
 const connections = 64;
 
-/** The prototype's ready message. */
+/** Ready message of the prototype. */
 export interface PrototypeTarget
   extends Pick<RelayBenchTarget, 'authorization' | 'realmUuid' | 'bouncerPublicKey'> {
   readonly port: number;
 }
 
 /**
- * `relay-whole`: registrations per second by the relay as shipped, on SQLite, durable and with its log in a file,
- * against a minimal prototype with the same guarantees.
+ * `relay-whole`: durable registrations per second of the relay as shipped, on SQLite and with its log in a file,
+ * compared with a minimal prototype with the same guarantees.
  */
 export async function run(): Promise<BenchResult[]> {
   const relay = await openWholeRelay(undefined, connections);

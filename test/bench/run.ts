@@ -4,7 +4,7 @@ import { type Comparison, measureBeside } from './beside.js';
 
 interface Bench {
   readonly names: readonly string[];
-  /** Runs only under `--full`. */
+  /** Whether the benchmark runs only with `--full` or `--only`. */
   readonly isLong?: boolean;
   load(): Promise<{ run(options: BenchOptions): Promise<BenchResult[]> }>;
 }
@@ -94,7 +94,7 @@ async function measureHere(): Promise<void> {
       results.push(...measured.filter(({ name }) => values.only.length === 0 || values.only.includes(name)));
     } catch (error) {
       // Continues with the next benchmark, because the other figures are still useful.
-      process.stderr.write(`${bench.names.join(', ')} gave no figure: ${(error as Error).stack}\n`);
+      process.stderr.write(`${bench.names.join(', ')} failed: ${(error as Error).stack}\n`);
       process.exitCode = 1;
     }
   }
@@ -126,7 +126,7 @@ function readArguments() {
     });
     const unknown = values.only.find((name) => !known.includes(name));
     if (unknown !== undefined) return refuse(`there is no benchmark "${unknown}"`);
-    if (!/^[1-9]\d?$/.test(values.turns)) return refuse('--turns is a number from 1 to 99');
+    if (!/^[1-9]\d?$/.test(values.turns)) return refuse('--turns must be a number from 1 to 99');
     return values;
   } catch (error) {
     return refuse((error as Error).message);

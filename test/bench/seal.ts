@@ -21,8 +21,8 @@ const content: MessageContent = {
 };
 
 /**
- * `seal-native` and `seal-wasm`: notifications that the server builds, pads and seals, each for one device of a
- * different user, against the bare library sealing the same number of bytes.
+ * `seal-native` and `seal-wasm`: notifications that the server builds, pads and seals per second, each for one device
+ * of a different user, compared with the bare library, which seals the same number of bytes.
  */
 export async function run(_options: BenchOptions): Promise<BenchResult[]> {
   const results = [await measure('seal-wasm', await loadWasmSodium(), await bareWasm())];

@@ -20,15 +20,15 @@ import { userId } from '../support/ids.js';
 import type { ServerBenchTarget } from './server-accept.js';
 
 /**
- * The process that `server-accept` measures: the operation on two ports, one that stores registrations and one that
+ * The process that `server-accept` measures. It serves the operation on two ports: one stores registrations, the other
  * does not. No jobs run.
  */
 
-// Enough users that each has only a few phones.
+// With this many users, each user has only a few phones.
 const users = 20_000;
 const clock = systemClock;
 const folder = mkdtempSync(join(tmpdir(), 'waxwing-bench-'));
-// Log lines of requests are formatted, as in production, and dropped.
+// Formats log lines of requests, as in production, and discards them.
 const log = createLogger('bench', 'info', { write: () => undefined });
 const { sodium } = await loadFastestSodium();
 const database = await openServerDatabase({

@@ -5,15 +5,15 @@ import { type DurableAndMemory, durableAgainstMemory } from './bench-target.js';
 
 const connections = 128;
 
-/** The server process's ready message. */
+/** Ready message of the server's process. */
 export interface ServerBenchTarget extends DurableAndMemory {
-  /** `Authorization` headers of its users. */
+  /** `Authorization` headers of the server's users. */
   readonly users: readonly string[];
 }
 
 /**
- * `server-accept`: registrations of new devices that a server accepts per second, against the same operation with a
- * handler that stores nothing. Both run in one process; this process only sends.
+ * `server-accept`: registrations of new devices that a server accepts per second, compared with the same operation and
+ * a handler that stores nothing. Both run in one process; this process only sends requests.
  */
 export async function run(): Promise<BenchResult[]> {
   const program = new URL('./server-accept-target.ts', import.meta.url);
@@ -21,7 +21,7 @@ export async function run(): Promise<BenchResult[]> {
   return [{ name: 'server-accept', unit: 'registrations/s', ...rates, goal: 0.6, better: 'higher' }];
 }
 
-/** Registrations of new phones, round-robin across users. */
+/** Returns a function that builds registration requests for new phones, round-robin across users. */
 export function registrationMaker({ users }: Pick<ServerBenchTarget, 'users'>): () => Buffer {
   let count = 0;
   return () => {
@@ -38,7 +38,7 @@ export function registrationMaker({ users }: Pick<ServerBenchTarget, 'users'>): 
 const pushPublicKey = Buffer.from(randomBytes(32)).toString('base64');
 const sealed = Buffer.alloc(560, 7).toString('base64');
 
-/** The parameters of a new phone's registration, with realistic sizes. */
+/** Returns the form of a new phone's registration, with parameters of realistic size. */
 export function registrationForm(): string {
   return new URLSearchParams({
     token_kind: 'fcm',

@@ -3,11 +3,11 @@ import { type ChatServer, startChatServer } from './chat-server.js';
 import type { ActiveBenchTarget, BenchPhone } from './server-active.js';
 
 /**
- * The process that `server-active` measures: a server that forwards to the relay at the given address, and one that
- * accepts registrations but runs no jobs.
+ * The process that `server-active` measures: a server that forwards registrations to the relay at the URL in its
+ * argument, and a server that accepts registrations but runs no jobs.
  */
 
-// Enough users that each has only a few phones.
+// With this many users, each user has only a few phones.
 const users = 512;
 const [relayUrl = ''] = process.argv.slice(2);
 

@@ -22,28 +22,27 @@ const rounds = 7;
 const roundMilliseconds = 1500;
 const atOnce = 64;
 
-/** A user's phone, and its event queue. */
+/** A user's phone with its event queue. */
 export interface BenchPhone {
   readonly queueId: string;
   readonly authorization: string;
 }
 
-/** The server process's ready message. */
+/** Ready message of the servers' process. */
 export interface ActiveBenchTarget {
-  /** Forwards to the relay. */
+  /** Port of the server that forwards registrations to the relay. */
   readonly forwardingPort: number;
   readonly phones: readonly BenchPhone[];
-  /** Runs no jobs. */
+  /** Port of the server that runs no jobs. */
   readonly acceptingPort: number;
-  /** `Authorization` headers of its users. */
+  /** `Authorization` headers of that server's users. */
   readonly users: readonly string[];
 }
 
 /**
- * `server-active`: phones that become active per second, 64 at a time, each measured from its request to the event on
- * its long poll. The figure is compared with the registrations per second that a server in the same process accepts
- * over the same number of connections. The relay's stand-in answers immediately. It runs in this process, which also
- * sends all requests.
+ * `server-active`: phones that become active per second, 64 at a time, each from its request to the event on its long
+ * poll. The peer is the number of registrations per second that a server in the same process accepts over as many
+ * connections. The relay's stand-in responds immediately. It runs in this process, which also sends all requests.
  */
 export async function run(): Promise<BenchResult[]> {
   const relay = await RelayStandIn.start({ takesMany: true });
@@ -76,8 +75,8 @@ export async function run(): Promise<BenchResult[]> {
 }
 
 /**
- * Accepts every request, and treats each registration as a new device. Calls `onRegistered` with the number of
- * registrations so far.
+ * Returns a handler that accepts every request and treats each registration as a new device. The handler calls
+ * `onRegistered` with the number of registrations so far.
  */
 export function answerOfRelay(
   onRegistered: (registrations: number) => void = () => undefined,
@@ -97,7 +96,7 @@ export function answerOfRelay(
   };
 }
 
-/** Registers phones one after another per user, while the user's long poll is open. */
+/** Load generator that registers one phone per user at a time while the user's long poll is open. */
 class PhonesLoad {
   readonly #http: Pool;
   readonly #idle: { readonly phone: BenchPhone; lastEventId: number }[];
@@ -107,7 +106,7 @@ class PhonesLoad {
     this.#idle = phones.map((phone) => ({ phone, lastEventId: -1 }));
   }
 
-  /** Phones activated per second. @throws Error for any answer except success. */
+  /** Returns the number of activated phones per second. @throws Error for any response except success. */
   async run(milliseconds: number): Promise<number> {
     const start = performance.now();
     let active = 0;

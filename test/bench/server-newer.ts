@@ -20,9 +20,10 @@ const atOnce = 32;
 type Registrations = readonly { readonly phone: BenchPhone; readonly form: string }[];
 
 /**
- * `server-newer`: registrations per second in the newer generation of the protocol against the older generation, on one
- * server, measured from the first request until its jobs have forwarded the last registration to the relay. The relay's
- * stand-in answers immediately. It runs in this process. The devices of the newer generation are created in advance.
+ * `server-newer`: registrations per second in the newer generation of the protocol, compared with the older generation,
+ * on one server. A round lasts from the first request until the server's jobs have forwarded the last registration to
+ * the relay. The relay's stand-in runs in this process and responds immediately. The devices of the newer generation
+ * are created in advance.
  */
 export async function run(): Promise<BenchResult[]> {
   let forwarded = 0;
@@ -62,7 +63,7 @@ export async function run(): Promise<BenchResult[]> {
   }
 }
 
-/** Sends registrations of new phones, round-robin across users. */
+/** Load generator for registrations of new phones, round-robin across users. */
 class RegistrationsLoad {
   readonly #http: Pool;
   readonly #phones: readonly BenchPhone[];
@@ -76,7 +77,7 @@ class RegistrationsLoad {
     return this.#each(async (phone) => ({ phone, form: registrationForm() }));
   }
 
-  /** Creates the devices. */
+  /** Also creates the devices. */
   async ofDevices(): Promise<Registrations> {
     return this.#each(async (phone) => {
       const { device_id: id } = await this.#ask(phone, registerClientDevicePath, '');
@@ -100,7 +101,7 @@ class RegistrationsLoad {
     return made;
   }
 
-  /** Retries while the server sheds load. @throws Error for any other answer except success. */
+  /** Sends a request, and retries while the server sheds load. @throws Error for any other response except success. */
   async #ask(phone: BenchPhone, path: string, form: string): Promise<JsonObject> {
     const { authorization } = phone;
     const { statusCode, body } = await this.#http.request({
@@ -116,7 +117,7 @@ class RegistrationsLoad {
   }
 }
 
-/** Runs `work` on all items, this many at a time. */
+/** Runs `work` on all items, at most 32 at a time. */
 async function forEach<Item>(items: readonly Item[], work: (item: Item) => Promise<unknown>): Promise<void> {
   const waiting = items.values();
   const worker = async (): Promise<void> => {
@@ -125,7 +126,7 @@ async function forEach<Item>(items: readonly Item[], work: (item: Item) => Promi
   await Promise.all(Array.from({ length: atOnce }, worker));
 }
 
-/** The same registration for a device, with a key and a token instead of an account. */
+/** Returns the form of {@link registrationForm} for a device, with a key and a token id instead of an account. */
 function deviceForm(deviceId: string): string {
   const form = new URLSearchParams(registrationForm());
   form.delete('push_account_id');

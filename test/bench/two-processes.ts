@@ -7,9 +7,9 @@ const roundMilliseconds = 1500;
 const connections = 512;
 
 /**
- * `two-processes`: registrations per second with two relays on one PostgreSQL database, against one relay with the same
- * number of connections. Load generator and database share the machine. Skipped if `WAXWING_TEST_POSTGRES_URL` is not
- * set.
+ * `two-processes`: registrations per second with two relays on one PostgreSQL database, compared with one relay and the
+ * same number of connections. Load generator and database share the machine. Skipped if `WAXWING_TEST_POSTGRES_URL` is
+ * not set.
  */
 export async function run(): Promise<BenchResult[]> {
   const postgresUrl = process.env.WAXWING_TEST_POSTGRES_URL;

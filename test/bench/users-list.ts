@@ -11,8 +11,9 @@ const rounds = 7;
 const longestHoldMilliseconds = 50;
 
 /**
- * `users-list`: lists of 100,000 users per second over HTTP, against the bare query of the same rows and their JSON.
- * `users-list-hold`: the longest time that a list blocks the event loop, as the median of all rounds, against 50 ms.
+ * `users-list`: lists of 100,000 users per second over HTTP, compared with a bare query for the same rows and their
+ * JSON. `users-list-hold`: the longest time that a list blocks the event loop, as the median of all rounds, compared
+ * with 50 ms.
  */
 export async function run(): Promise<BenchResult[]> {
   const chat = await startChatServer();
@@ -25,7 +26,7 @@ export async function run(): Promise<BenchResult[]> {
       const stopWatching = watchHolds();
       const bytes = await readList(chat.port, authorization);
       holds.push(stopWatching());
-      if (bytes < users * 100) throw new Error(`the list has ${bytes} bytes`);
+      if (bytes < users * 100) throw new Error(`the list is only ${bytes} bytes`);
       return 1000 / (performance.now() - start);
     };
     const bare = async (): Promise<number> => {
@@ -67,7 +68,7 @@ async function addManyUsers({ server: { database } }: ChatServer): Promise<void>
   });
 }
 
-/** The size of the answer in bytes. */
+/** Returns the size of the response in bytes. */
 async function readList(port: number, authorization: string): Promise<number> {
   const request = get({ host: '127.0.0.1', port, path: '/api/v1/users', headers: { authorization } });
   const [response] = (await once(request, 'response')) as [IncomingMessage];

@@ -7,13 +7,14 @@ import { freePort } from '../support/free-ports.js';
 import { untilReady } from '../support/until-ready.js';
 
 /**
- * FCM (over HTTP) and APNs (over TLS and HTTP/2) that immediately accept every notification. Unlike the stand-ins,
- * nginx answers faster than any Node program can send, so the measured rate is the sender's. Checks nothing.
+ * nginx in the place of FCM (over HTTP) and APNs (over TLS and HTTP/2). It accepts every notification immediately and
+ * checks nothing. Unlike the stand-ins, nginx responds faster than any Node program can send, so a benchmark measures
+ * the rate of the sender.
  */
 export interface VendorsNginx {
   readonly fcm: string;
   readonly apns: string;
-  /** The certificate of `apns`. */
+  /** Certificate of `apns`, in PEM format. */
   readonly ca: string;
   stop(): Promise<void>;
 }

@@ -19,7 +19,7 @@ export class VendorsProcess {
     this.#dir = dir;
   }
 
-  /** @param latencyMilliseconds delay before each answer of FCM and APNs. */
+  /** @param latencyMilliseconds delay before each response from FCM and APNs. */
   static async start(latencyMilliseconds: number): Promise<VendorsProcess> {
     const dir = mkdtempSync(join(tmpdir(), 'waxwing-bench-vendors-'));
     const argv = [program, '--json', '--port-base', '0', '--data-dir', dir];

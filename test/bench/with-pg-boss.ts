@@ -1,8 +1,8 @@
 import { PgBoss } from 'pg-boss';
 
 /**
- * Calls `measure` with a started pg-boss that has one queue. NOTIFY wakes its worker for each job; otherwise it would poll
- * every two seconds.
+ * Calls `measure` with a started pg-boss that has one queue. NOTIFY wakes the worker for each job; otherwise the worker
+ * would poll every two seconds.
  */
 export async function withPgBoss<Figure>(
   url: string,
@@ -17,7 +17,7 @@ export async function withPgBoss<Figure>(
   });
   let isOver = false;
   boss.on('error', (error) => {
-    // Expected after the end: a connection that is still closing may report that its database was dropped.
+    // Expected after the measurement: a connection that is still closing may report that its database was dropped.
     if (!isOver) throw error;
   });
   await boss.start();

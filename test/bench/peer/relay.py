@@ -1,6 +1,7 @@
-"""A stand-in for a relay in Django: one view that does only what any relay must do for a registration.
+"""Stand-in for a relay, in Django: one view that does only what every relay must do for a registration.
 
-`python3 relay.py` makes its table; `gunicorn relay:application` serves it. Settings come from the environment.
+`python3 relay.py` creates the table, and `gunicorn relay:application` serves the view. Settings come from the
+environment.
 """
 
 import base64
