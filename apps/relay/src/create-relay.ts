@@ -199,7 +199,7 @@ async function openContext(
   return { ...context, revocations, revocationQuotas, plaintextDevices };
 }
 
-/** Creates the HTTP app and, unless it is disabled, the admin socket. */
+/** Creates the HTTP app and, unless another relay already serves it, the admin socket. */
 async function openDoors(
   context: RelayContext,
   { configuration, readiness, admin, dashboard }: DoorOptions,

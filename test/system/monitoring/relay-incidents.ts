@@ -210,7 +210,7 @@ export const relayIncidents: readonly RelayIncident[] = [
     name: 'jobs that were given up',
     alert: 'WaxwingDeadJobs',
     check: 'dead letters',
-    cause: /The relay has given up \d+ jobs?\./,
+    cause: /The relay has given up on \d+ jobs?\./,
     async begin(relay) {
       const { jobs } = relay.database;
       // A scheduled job is abandoned if it cannot run for hours.

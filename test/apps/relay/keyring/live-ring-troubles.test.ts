@@ -32,7 +32,7 @@ async function running() {
 }
 
 describe('the ring file of a running relay', () => {
-  it('does not replace the ring in use while it is invalid, which is logged once, and once when it is repaired', async () => {
+  it('does not replace the ring in use while it is invalid; the failure and the repair are each logged once', async () => {
     const { here, path, live } = await running();
     const good = readFileSync(path, 'utf8');
     const key = live.keyRing.primaryPublicKey();

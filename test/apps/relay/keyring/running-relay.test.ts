@@ -34,7 +34,7 @@ describe('the published key list', () => {
     expect(await fetchKeyList(here.relay.url)).toEqual(await fetchKeyList(here.relay.url));
   });
 
-  it('is cacheable, and gets 304 for a client that already has it', async () => {
+  it('is cacheable, and a client that already has it gets 304', async () => {
     const url = here.relay.url + keyListPath;
     const first = await fetch(url);
     const etag = first.headers.get('etag') ?? '';

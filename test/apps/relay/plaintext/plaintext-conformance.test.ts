@@ -110,7 +110,7 @@ eachBackend((backend) => {
       });
     });
 
-    it('is notified which of its tokens are not stored or dead', async () => {
+    it('gets a list of its tokens that are not stored or dead', async () => {
       await post('register', android());
       await post('register', apple());
       await relay.faults([{ vendor: 'fcm', token: `fcm ${used}`, status: 404, reason: 'UNREGISTERED' }]);

@@ -63,7 +63,7 @@ eachBackend((backend) => {
     expect(await ids()).toEqual([]);
   });
 
-  it('deletes a device only together with its own account', async () => {
+  it('deletes a device only if the request names its own account', async () => {
     const accounts = ['9223372036854775807', '9223372036854775806', '-1'];
     const [first, second, third] = [
       await register(accounts[0] ?? ''),

@@ -45,7 +45,7 @@ eachBackend((backend) => {
     expect((await relay.register(goodForm(), { 'cache-control': 'no-cache' })).status).toBe(401);
   });
 
-  it('a suspended server is refused within two seconds, and only its own key gets the reason', async () => {
+  it('a suspended server is refused within two seconds, and only a request with its key gets the reason', async () => {
     expect(await statusWith(relay.authorization)).toBe(200);
     await suspendServer(relay.database, relay.server.serverId, relay.time.now);
     relay.time.now += 2000;

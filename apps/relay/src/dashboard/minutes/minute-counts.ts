@@ -9,7 +9,7 @@ export interface MinuteCountsOptions {
   readonly database: RelayDatabase;
   readonly clock: Clock;
   readonly log: Log;
-  /** Whether to count; if `false`, all methods do nothing. */
+  /** Whether to count registrations and deliveries. */
   readonly isOn: boolean;
 }
 

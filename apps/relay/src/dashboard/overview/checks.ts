@@ -17,7 +17,8 @@ export interface CheckedFacts {
 }
 
 const dayMilliseconds = 86_400_000;
-// The relay re-signs the list after half of its lifetime, so the list is normally valid for at least another half day.
+// The relay re-signs the list after half of its validity, which is at least a day: normally, at least half a day
+// remains.
 const expiryNoticeMilliseconds = dayMilliseconds / 4;
 const remedies: Readonly<Record<string, string>> = {
   database:
@@ -82,6 +83,6 @@ function checkDeletions({ breakers }: CheckedFacts): DashboardCheck {
 function checkDeadLetters({ deadLetters }: CheckedFacts): DashboardCheck {
   const name = 'dead letters';
   if (deadLetters === 0) return { name, ok: true };
-  const cause = `The relay has given up ${deadLetters} ${deadLetters === 1 ? 'job' : 'jobs'}.`;
+  const cause = `The relay has given up on ${deadLetters} ${deadLetters === 1 ? 'job' : 'jobs'}.`;
   return failedCheck(name, cause, 'Read the reasons, fix the cause, then retry the jobs.');
 }

@@ -34,7 +34,7 @@ const longestRestMilliseconds = 90 * dayMilliseconds;
  */
 export const tokenKeyNoticeMilliseconds = 120_000;
 
-/** Error for a clock that contradicts the times in the ring. Its message says how to fix either. */
+/** Error for a clock that contradicts the times in the ring. Its message says how to fix the clock or the ring. */
 export class ClockDoubtError extends ConfigurationError {}
 
 export interface ClockReading {

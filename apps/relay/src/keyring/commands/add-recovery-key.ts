@@ -42,7 +42,7 @@ export async function giveRecoveryKey(terminal: Terminal, file: string, flags: C
 }
 
 /**
- * Whether the relay may still store the key, because it disconnected before it answered. Phones trust a stored key, so
+ * Whether the relay may still store the key, because it disconnected before it responded. Phones trust a stored key, so
  * its private half must not be deleted.
  */
 function mayYetBeStored(error: unknown): boolean {

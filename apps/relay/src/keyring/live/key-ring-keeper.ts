@@ -38,7 +38,7 @@ export interface Change {
   readonly mendsDates?: boolean;
 }
 
-/** A ring, and the stored text that it was read from. */
+/** A decrypted ring with its stored text. */
 export interface StoredKeyRing {
   readonly ring: KeyRing;
   readonly stored: string;
@@ -78,7 +78,10 @@ export class KeyRingKeeper {
     return { ring: await this.open(stored), stored };
   }
 
-  /** Returns the result of `look` and wipes the ring. @throws ConfigurationError for the same reasons as {@link read}. */
+  /**
+   * Returns the result of `look` and wipes the ring.
+   * @throws ConfigurationError for the same reasons as {@link read}.
+   */
   async look<Found>(look: (ring: KeyRing) => Found): Promise<Found> {
     const { ring } = await this.read();
     try {
@@ -97,7 +100,7 @@ export class KeyRingKeeper {
     return (await openKeyRingCipher(unlock, scryptWorkFactor)).fingerprint === this.#openedWith;
   }
 
-  /** Decrypts and validates. @throws ConfigurationError for the same reasons as {@link read}. */
+  /** Decrypts and validates a stored ring. @throws ConfigurationError for the same reasons as {@link read}. */
   async open(stored: string): Promise<KeyRing> {
     const { store, sodium, unlock, scryptWorkFactor } = this.options;
     const movedTo = parseMoveMark(stored);

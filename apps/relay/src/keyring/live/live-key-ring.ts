@@ -36,7 +36,7 @@ export interface KeyRingDescription {
   readonly problem: string | undefined;
 }
 
-/** How long daily counts are kept beyond the policy's unused period. Longer than the period that the commands show. */
+/** Additional retention of daily counts after the policy's unused period. Covers more than the commands show. */
 const shownUseMilliseconds = 90 * dayMilliseconds;
 const scheduled = { actor: 'schedule', action: 'schedule' };
 const secondTryMilliseconds = 10_000;
@@ -135,7 +135,7 @@ export class LiveKeyRing {
 
   /**
    * Loads a change that another process has just stored, such as a new key. If a refresh is in flight, waits for it and
-   * then refreshes again, because the first may have read an older ring.
+   * then refreshes again, because the refresh in flight may have read an older ring.
    */
   async takeOver(): Promise<void> {
     await this.idle();

@@ -4,7 +4,7 @@ export interface RotationPolicy {
   readonly rotateAfterMilliseconds: number;
   /** Time for which a replaced key still opens registrations. */
   readonly acceptForMilliseconds: number;
-  /** A key that has opened no registration for this long counts as unused and may be retired early. */
+  /** Time without an opened registration after which a key counts as unused and may be retired early. */
   readonly unusedForMilliseconds: number;
   /** Validity of a signed key list. The list is signed again when half of its validity has passed. */
   readonly listValidMilliseconds: number;

@@ -19,9 +19,7 @@ import {
 } from './open-registration.js';
 import type { RegistrationKeys } from './registration-keys.js';
 
-/**
- * A registration that an authenticated server sent for one of its realms, and the key that it is said to be sealed to.
- */
+/** A registration that an authenticated server sent for one of its realms, and the key that the server names for it. */
 export interface SealedRegistration {
   readonly realmId: RealmId;
   /** Lowercase. */

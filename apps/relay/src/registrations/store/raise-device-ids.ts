@@ -2,7 +2,7 @@ import type { Clock } from '@waxwing/service/lifecycle';
 import { raiseIdCounter } from '@waxwing/storage';
 import type { RelayDatabase } from '../../tables.js';
 
-/** Allows 256,000 registrations per second. No relay sustains this rate between two starts. */
+/** Enough for 256,000 registrations per second. No relay sustains this rate between two starts. */
 const idsPerMillisecond = 256;
 /**
  * Upper bound for raising the counter, reached in the year 2527. The same number of ids remains above it, so that a

@@ -32,8 +32,8 @@ export class FoundRelayDevices {
   }
 
   /**
-   * Returns the device, even if it has expired. Returns `undefined` if the id is unknown, or belongs to another realm or
-   * account.
+   * Returns the device, even if it has expired. Returns `undefined` if the id is unknown, or belongs to another realm
+   * or account.
    */
   find({ realmId, relayDeviceId: id, addressee }: RelayDeviceName): StoredRelayDevice | undefined {
     const row = this.#rows.get(id);
@@ -60,7 +60,7 @@ export interface Expiry {
   /** When the token was found to be dead, in Unix milliseconds. */
   readonly at: number;
   /**
-   * Unix milliseconds. A device that registered at or after this time does not expire: its token is valid again.
+   * Time limit in Unix milliseconds: a device that registered at or after it does not expire, because its token works.
    */
   readonly ifRegisteredBefore: number;
 }

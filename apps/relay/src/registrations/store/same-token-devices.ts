@@ -19,7 +19,7 @@ export interface SameTokenDevicesOptions {
 }
 
 /**
- * Keeps a statement to a few milliseconds, because SQLite blocks the event loop. A batch can need 60,000 comparisons.
+ * Limits a statement to a few milliseconds, because SQLite blocks the event loop. A batch can need 60,000 comparisons.
  */
 const comparisonsPerStatement = 2000;
 

@@ -20,7 +20,7 @@ interface PresentedRow {
   readonly push_account_ids: string;
 }
 
-/** A phone may have several accounts in a realm, and a client may use one registration for all of them. */
+/** A phone may have several accounts in a realm, and a client may use one registration for several of them. */
 const maximumAccountsPerRegistration = 10;
 
 const columns = {
