@@ -23,6 +23,13 @@ export function noDevices(): DeviceCounts {
   return { plaintext: { ...none }, v1: { ...none }, v2: { ...none } };
 }
 
+/** Returns the number of devices of all generations and vendors. */
+export function totalOf(counts: DeviceCounts): number {
+  return Object.values(counts)
+    .flatMap((byKind) => Object.values(byKind))
+    .reduce((sum, count) => sum + count, 0);
+}
+
 /** Counts all devices page by page: counting a large table in one query would block other work on SQLite. */
 async function countDevices({ db }: Pick<RelayDatabase, 'db'>, signal: AbortSignal): Promise<DeviceCounts> {
   const counts = noDevices();
@@ -98,10 +105,7 @@ export class DeviceGauge {
           this.#gauge.set({ generation, vendor }, counts[generation][vendor]);
         }
       }
-      this.#total = Object.values(counts).reduce(
-        (sum, { fcm, apns, webpush }) => sum + fcm + apns + webpush,
-        0,
-      );
+      this.#total = totalOf(counts);
     } catch (err) {
       this.#log.warn({ err }, 'the devices could not be counted; their metric keeps its last value');
     }

@@ -1,3 +1,4 @@
+import type { TokenKind } from '@waxwing/protocol';
 import {
   formatColumns,
   type ListFlags,
@@ -11,6 +12,7 @@ import {
 } from '@waxwing/service/command-line';
 import type { Command } from 'commander';
 import { withRelayDatabase } from '../with-database.js';
+import { totalOf } from './device-counts.js';
 import { readUuid } from './read-uuid.js';
 import type { ServerSummary } from './server-summaries.js';
 
@@ -73,7 +75,7 @@ function formatRow(summary: ServerSummary): TableRow {
     summary.name,
     summary.state,
     minuteOf(summary.lastSeenAt),
-    allDevices(summary),
+    totalOf(summary.devices),
     `${summary.lastDay.sent} / ${summary.lastDay.rejected}`,
     summary.realmUuids.join('\n'),
   ];
@@ -90,17 +92,17 @@ function formatServer(summary: ServerSummary): string {
     ['contact', summary.contactEmail ?? 'never reported'],
     ['added', minuteOf(summary.createdAt)],
     ['last seen', minuteOf(summary.lastSeenAt)],
-    ['older devices', `${devices.v1.fcm} of FCM, ${devices.v1.apns} of APNs`],
-    ['newer devices', `${devices.v2.fcm} of FCM, ${devices.v2.apns} of APNs`],
-    ['without encryption', `${devices.plaintext.fcm} of FCM, ${devices.plaintext.apns} of APNs`],
+    ['older devices', formatKinds(devices.v1)],
+    ['newer devices', formatKinds(devices.v2)],
+    ['without encryption', formatKinds(devices.plaintext)],
     ['last 24 hours', `${lastDay.sent} sent, ${lastDay.rejected} rejected, ${lastDay.gone} for dead tokens`],
     ['quota in use', `${Math.round(summary.quotaUsed * 100)} %`],
     ...summary.realmUuids.map((uuid, index) => [index === 0 ? 'realms' : '', uuid]),
   ]);
 }
 
-function allDevices({ devices }: ServerSummary): number {
-  return Object.values(devices).reduce((sum, { fcm, apns }) => sum + fcm + apns, 0);
+function formatKinds({ fcm, apns, webpush }: Record<TokenKind, number>): string {
+  return `${fcm} FCM, ${apns} APNs, ${webpush} Web Push`;
 }
 
 function instant(milliseconds: number | undefined): string | undefined {

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { eachBackend } from '../../../support/test-databases.js';
 import { goodForm } from '../relay-under-test.js';
@@ -20,6 +21,8 @@ eachBackend((backend) => {
   it('lists pages of servers with devices, quota and deliveries', async () => {
     const { relay } = dashboard;
     await relay.register(goodForm());
+    await sql`insert into relay_devices (realm_id, push_account_id, token_kind, token_lookup, token, registered_at)
+      select realm_id, '5', 'webpush', 'x', 'x', registered_at from relay_devices`.execute(relay.database.db);
     relay.context.activity.noteOutcome(relay.server.serverId, 'sent');
     relay.context.activity.noteOutcome(relay.server.serverId, 'rejected');
     await relay.context.activity.flush();
@@ -32,7 +35,7 @@ eachBackend((backend) => {
       hostname: null,
       state: 'active',
       last_seen_at: relay.time.now,
-      devices: 1,
+      devices: 2,
       quota: { used: expect.any(Number), limit: 600_000 },
       delivered_day: 1,
       rejected_day: 1,

@@ -285,8 +285,7 @@ describe('a damaged key', () => {
         answers.add(await ofApple(whole.slice(0, at) + other + whole.slice(at + 1)));
       }
       const damaged = `The file FILE is damaged: ${apple}`;
-      for (const answer of answers)
-        expect(answer).toMatch(/^(?:taken|The file FILE is .+: use the .p8)/);
+      for (const answer of answers) expect(answer).toMatch(/^(?:taken|The file FILE is .+: use the .p8)/);
       expect(answers).toContain(damaged);
     },
   );

@@ -42,22 +42,23 @@ eachBackend((backend) => {
     const begun = Date.now();
     const older = await relay.addFcm('older');
     expect((await stock.register(stock.form('newer'))).status).toBe(200);
+    await relay.addWebPush('https://push.example/subscription');
     await relay.faults([{ vendor: 'fcm', token: 'dead', reason: 'UNREGISTERED' }]);
     const dead = await relay.addFcm('dead', { registeredAt: begun - 86_400_000 });
     const { body } = await relay.notify([fcmRequest(older), fcmRequest(dead)]);
     expect(body.results.map(({ status }) => status).sort()).toEqual(['gone', 'sent']);
     const shown = await show();
     expect(shown.devices).toEqual({
-      v1: { fcm: 1, apns: 0, webpush: 0 },
+      v1: { fcm: 1, apns: 0, webpush: 1 },
       v2: { fcm: 1, apns: 0, webpush: 0 },
       plaintext: { fcm: 0, apns: 0, webpush: 0 },
     });
     expect(shown.last_day).toEqual({ sent: 1, gone: 1, rejected: 0 });
     expect(Date.parse(shown.last_seen_at)).toBeGreaterThanOrEqual(begun);
     const { stdout } = await run(['servers', 'list']);
-    expect(stdout).toContain('1 / 0');
+    expect(stdout).toMatch(/ 3 +│ 1 \/ 0 /);
     const { stdout: text } = await run(['servers', 'show', serverId]);
-    for (const line of ['1 of FCM, 0 of APNs', '1 sent, 0 rejected, 1 for dead tokens', 'quota in use']) {
+    for (const line of ['1 FCM, 0 APNs, 1 Web Push', '1 sent, 0 rejected, 1 for dead tokens', 'quota in use']) {
       expect(text).toContain(line);
     }
   });
@@ -103,7 +104,7 @@ eachBackend((backend) => {
     }));
     await db.insertInto('server_invitations').values(invitations).execute();
     const { status, stdout } = await run(['servers', 'remove', serverId, '--yes', '--json']);
-    expect([status, JSON.parse(stdout)]).toEqual([0, { server_id: serverId, removed_devices: 3 }]);
+    expect([status, JSON.parse(stdout)]).toEqual([0, { server_id: serverId, removed_devices: 4 }]);
     const tables = [
       ...(['relay_devices', 'registration_sequences', 'presented_registrations'] as const),
       ...(['delivery_receipts', 'server_quotas', 'server_activity', 'server_challenges'] as const),

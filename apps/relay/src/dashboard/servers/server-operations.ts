@@ -2,6 +2,7 @@ import { administrator, refuseAct, writingAdministrator } from '@waxwing/service
 import { operation } from '@waxwing/service/http';
 import { z } from 'zod';
 import { recording } from '../../acts/record-act.js';
+import { totalOf } from '../../servers/device-counts.js';
 import { readHostname } from '../../servers/joining/hostname.js';
 import { createInvitation } from '../../servers/joining/invitations.js';
 import { resumeServer, suspendServer } from '../../servers/manage-servers.js';
@@ -128,7 +129,7 @@ function describeServer(server: ServerSummary, limit: number): z.infer<typeof li
     hostname: hostname ?? null,
     state: server.state,
     last_seen_at: lastSeenAt ?? null,
-    devices: Object.values(devices).reduce((sum, { fcm, apns }) => sum + fcm + apns, 0),
+    devices: totalOf(devices),
     quota: { used: Math.round(quotaUsed * limit), limit },
     delivered_day: lastDay.sent,
     rejected_day: lastDay.rejected,
