@@ -29,9 +29,9 @@ const tooMany = '429 RATE_LIMIT_HIT';
 const inventingCredentials = 'unauthenticated clients invent credentials on hundreds of connections';
 const guessing = 'unauthenticated clients guess the passwords for thousands of user names';
 
-/** Cycles through all requests that are refused before their content is checked and that do not end the connection. */
+/** Name of the attack with all requests that are refused before their content is checked and keep the connection. */
 export const everyHttpRefusal = 'clients send every kind of refused HTTP request at full speed';
-/** Cycles through all refused requests from members. */
+/** Name of the attack in which members send every kind of refused request in turn. */
 export const everyRefusal = 'members send every kind of refused request at full speed';
 
 /** Attacks that hold connections or occupy the scheduler. */

@@ -191,7 +191,7 @@ async function whenGivenBack({ probe }: Target, before: Holdings): Promise<Holdi
     // At first, the target is still accepting connections that the attackers have already closed. `look` triggers a
     // garbage collection, so it is called only after that.
     const isOver = timedOut();
-    if (isOver || complaintsOfPlaces(await probe.glance()).length === 0) {
+    if (isOver || complaintsOfUsage(await probe.glance()).length === 0) {
       const now = await probe.look();
       if (isOver || complaintsOfHoldings(before, now).length === 0) return now;
     }
@@ -199,7 +199,7 @@ async function whenGivenBack({ probe }: Target, before: Holdings): Promise<Holdi
   }
 }
 
-function complaintsOfPlaces(after: Holdings): string[] {
+function complaintsOfUsage(after: Holdings): string[] {
   const held = (['connections', 'requestsInFlight', 'bodyBytesInFlight'] as const).filter(
     (name) => after[name] > 0,
   );
@@ -211,7 +211,7 @@ function complaintsOfHoldings(before: Holdings, after: Holdings): string[] {
     (name) => after[name] > before[name] * memoryGrowth,
   );
   return [
-    ...complaintsOfPlaces(after),
+    ...complaintsOfUsage(after),
     ...grown.map((name) => `${name} grew from ${before[name]} to ${after[name]}`),
   ];
 }

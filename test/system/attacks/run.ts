@@ -38,7 +38,7 @@ interface Row {
   readonly memoryRatio: number;
   /** Heap size after a garbage collection, as a multiple of the size before the attack. */
   readonly heapRatio: number;
-  readonly placesAfter: number;
+  readonly inFlightAfter: number;
   readonly seconds: number;
   readonly complaints: readonly string[];
 }
@@ -106,7 +106,7 @@ function figuresOf({ measured, report, before, after }: Harm) {
     mostMilliseconds: Number.isFinite(measured.mostMilliseconds) ? measured.mostMilliseconds : null,
     memoryRatio: hundredths(after.residentBytes / before.residentBytes),
     heapRatio: hundredths(after.heapBytes / before.heapBytes),
-    placesAfter: after.requestsInFlight,
+    inFlightAfter: after.requestsInFlight,
   };
 }
 
@@ -122,7 +122,7 @@ function describe(row: Row): string {
     `p99 ${row.p99Milliseconds} of ${row.mostMilliseconds ?? 'any'} ms`.padStart(18),
     `memory ${row.memoryRatio.toFixed(2)}`,
     `heap ${row.heapRatio.toFixed(2)}`,
-    `places ${row.placesAfter}`,
+    `in flight ${row.inFlightAfter}`,
     `${row.seconds} s`.padStart(6),
   ];
   const complaints = row.complaints.map((complaint) => `        HARM: ${complaint}\n`).join('');

@@ -82,7 +82,7 @@ describe('the server’s dashboard and one to five log lines', () => {
     await server.passAtOnce(86_400_000);
     expect(await server.check('jobs')).toMatchObject({
       ok: false,
-      cause: 'The server has given up 1 job.',
+      cause: 'The server has given up on 1 job.',
       remedy: expect.stringMatching(/retry the jobs\.$/),
     });
     await server.expectAlert('WaxwingDeadJobs');

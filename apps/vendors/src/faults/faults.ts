@@ -95,7 +95,10 @@ export class Faults {
     return { latencyMilliseconds, effect };
   }
 
-  /** Returns the GOAWAY to send after the given number of streams on a connection, if any. Counts the applied rule. */
+  /**
+   * Returns the GOAWAY to send after `streams` streams on a connection, or `undefined`. Uses up one of the rule's
+   * `times`, unless the rule's requests are counted instead.
+   */
   decideGoaway(environment: AppleSystem, streams: number): GoawayFault | undefined {
     for (const active of this.#general.apns) {
       const { goaway, effect, latencyMilliseconds, times } = active.rule;

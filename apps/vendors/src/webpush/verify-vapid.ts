@@ -28,7 +28,7 @@ export function verifyVapid(
   const { header: parameters, claims, signedText, signature } = token;
   if (parameters.alg !== 'ES256') return { problem: 'the algorithm must be ES256' };
   const isSigned = verify('sha256', Buffer.from(signedText), { key, dsaEncoding: 'ieee-p1363' }, signature);
-  if (!isSigned) return { problem: 'the signature does not belong to k' };
+  if (!isSigned) return { problem: 'the signature of t does not verify with the key k' };
   if (claims.aud !== origin) return { problem: `aud must be ${origin}` };
   const secondsLeft = Number(claims.exp) - nowMilliseconds / 1000;
   if (!(secondsLeft > 0 && secondsLeft <= maximumLifetimeSeconds)) {

@@ -55,8 +55,8 @@ const dayMilliseconds = 24 * 60 * 60_000;
 const renewalDeadlineMilliseconds = 90 * dayMilliseconds;
 
 /**
- * Schedules a weekly task that removes devices whose phone has not registered for 90 days, here and at the relay. A
- * phone that is still in use gets an event and registers again. Call it before the jobs are started.
+ * Schedules a weekly task that removes devices, both here and at the relay, if their phone has not registered for 90
+ * days. A phone that is still in use gets an event and registers again. Must be called before the jobs start.
  */
 export function scheduleRemovalOfUnrenewed<Id extends number>(
   { database, publish, clock, metrics }: RemoveUnrenewedOptions,

@@ -35,7 +35,7 @@ function checkApp({ vendor, ios_app_id: iosAppId, devices, trouble }: RelayApp):
     return failed('apps', `The relay has no credentials for ${whose}.`, remedy);
   }
   if (trouble === 'credentials-refused') {
-    const remedy = "Ask the relay's operator to run waxwing-relay apps check, which says what to do.";
+    const remedy = "Ask the relay's operator to run waxwing-relay apps check, which says how to fix it.";
     return failed('apps', `${vendors[vendor]} refuses the relay's credentials for ${whose}.`, remedy);
   }
   const statusPage = vendor === 'webpush' ? 'the push service' : vendors[vendor];

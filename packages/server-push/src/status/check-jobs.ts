@@ -19,7 +19,7 @@ export async function checkJobs(
     const listed = pushJobKinds.map((kind) => jobs.list({ kind, state, limit: maximumListed }));
     return (await Promise.all(listed)).flat();
   };
-  // Includes all kinds of jobs, because a notification starts as a job about its message.
+  // Not only push jobs: notifications start as message jobs, so a backlog of those also delays notifications.
   const due = await jobs.list({ state: 'due', limit: maximumListed });
   const ofPush = [...(await list('due')), ...(await list('waiting')), ...(await list('running'))];
   return [checkQueue({ due, ofPush }, names, now), checkDead(await list('dead'), names, now)];

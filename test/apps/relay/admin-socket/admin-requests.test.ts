@@ -185,7 +185,7 @@ describe('a command that is interrupted', () => {
     for (let round = 0; round < 20; round += 1) {
       const socket = (await connected()).pause();
       await new Promise<void>((resolve) => socket.write(text, () => resolve()));
-      // In every other round, the relay has seen the command before the command exits.
+      // In every other round, the relay has read the text before the client disconnects.
       if (round % 2 === 0) await listThrough(path);
       socket.destroy();
       expect(await listThrough(path)).toBeTypeOf('object');

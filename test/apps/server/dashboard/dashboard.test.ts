@@ -82,7 +82,7 @@ eachBackend((backend) => {
     expect(checks[0]).toEqual({
       name: 'jobs',
       ok: false,
-      cause: 'The server has given up 1 job.',
+      cause: 'The server has given up on 1 job.',
       remedy: 'Open "Jobs", read the reasons, fix the cause, then retry the jobs.',
     });
   });

@@ -46,6 +46,6 @@ function checkRelay({ hasRelay, link, pushStatus }: CheckedFacts): DashboardChec
 function checkDeadJobs({ deadJobs }: CheckedFacts): DashboardCheck {
   const name = 'jobs';
   if (deadJobs === 0) return { name, ok: true };
-  const cause = `The server has given up ${deadJobs} ${deadJobs === 1 ? 'job' : 'jobs'}.`;
+  const cause = `The server has given up on ${deadJobs} ${deadJobs === 1 ? 'job' : 'jobs'}.`;
   return failedCheck(name, cause, 'Open "Jobs", read the reasons, fix the cause, then retry the jobs.');
 }

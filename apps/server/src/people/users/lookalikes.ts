@@ -1,7 +1,7 @@
 /**
  * Characters that look exactly like a Latin letter in common fonts, keyed by that letter. Generated from the
- * confusables of UTS 39 (https://www.unicode.org/reports/tr39/): single characters only, without those that
- * compatibility decomposition (NFKD) turns into the letter or into another character of the list.
+ * confusables of UTS 39 (https://www.unicode.org/reports/tr39/). Contains single characters only. Omits characters that
+ * compatibility decomposition (NFKD) maps to the letter or to another listed character.
  */
 export const exactLookalikes: Readonly<Record<string, string>> = {
   a: 'ɑαа⍺',

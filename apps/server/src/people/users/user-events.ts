@@ -77,9 +77,9 @@ interface ChangedVisibility {
 }
 
 /**
- * Builds the events for a changed address visibility. Readers who gain access to the address get it; readers who lose
- * access get `null`. If the shown address changes, all readers who can see the user get it, with the new provider
- * avatar.
+ * Builds the events for a change of who can see a user's email address. Readers who gain access get the address;
+ * readers who lose access get `null`. If the displayed address changes, all readers who can see the user get the new
+ * one, with the avatar URL that is derived from it unless the user has a picture.
  */
 export function eventsOfVisibility(db: Kysely<ServerTables>, changed: ChangedVisibility): EventsForOwners {
   return {

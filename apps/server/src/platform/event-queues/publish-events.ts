@@ -112,7 +112,7 @@ async function addLateOwners(
     if (late.length === 0) continue;
     // Later writes in the batch may have changed the events' data. This error makes each write in the batch run again
     // on its own.
-    if (transaction.isShared) throw new Error('an event queue was registered while writes shared a commit');
+    if (transaction.isShared) throw new Error('an event queue was registered during a batched transaction');
     events.push(...(await build(source, late)));
   }
 }

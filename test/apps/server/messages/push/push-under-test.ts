@@ -53,7 +53,7 @@ export class PushUnderTest {
     action: () => Promise<unknown>,
   ): Promise<Record<string, unknown>[]> {
     this.server.relay.otherwise({ status: 503 });
-    // The relay refuses the push of the message itself.
+    // The server tries to push the message, but the relay answers 503, so the push stays queued.
     expect(await this.arriving(before)).not.toEqual([]);
     await action();
     await this.server.settle();

@@ -147,7 +147,7 @@ function writeSnapshot(
   { policy, knowsEmptyTopic }: SnapshotForm,
 ): Snapshot {
   const topicOf = (stored: string) => (message.isDirect ? stored : writeTopic(stored, { knowsEmptyTopic }));
-  // An edit that was trimmed since the list was read has no text.
+  // Falls back to the current text if there is no later edit, or if it was trimmed after the edits were listed.
   const { content, renderedContent } = (textFrom && texts.get(textFrom.id)) ?? message;
   const before = edit && policy !== 'moves' ? texts.get(edit.id) : undefined;
   return {
