@@ -58,7 +58,11 @@ eachBackend((backend) => {
     const { stdout } = await run(['servers', 'list']);
     expect(stdout).toMatch(/ 3 +│ 1 \/ 0 /);
     const { stdout: text } = await run(['servers', 'show', serverId]);
-    for (const line of ['1 FCM, 0 APNs, 1 Web Push', '1 sent, 0 rejected, 1 for dead tokens', 'quota in use']) {
+    for (const line of [
+      '1 FCM, 0 APNs, 1 Web Push',
+      '1 sent, 0 rejected, 1 for dead tokens',
+      'quota in use',
+    ]) {
       expect(text).toContain(line);
     }
   });
