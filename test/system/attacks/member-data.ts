@@ -43,6 +43,7 @@ const channelNames = ['library', 'crowd', 'moving', 'edited'] as const;
 /** Channels that many users join and leave. */
 export const revolvingNames = ['door0', 'door1', 'door2', 'door3', 'door4'];
 const mostEvents = 500;
+const mostEdits = 1000;
 const messagesPerFile = 100;
 const words = Array.from({ length: 2000 }, (_, index) => `w${index.toString(36)}`);
 
@@ -148,7 +149,7 @@ async function addRows(db: Db, userId: UserId, { memberMessages: count, people: 
     () => 'edited',
   );
   const [oftenEdited, ...edited] = messages as [MessageId, ...MessageId[]];
-  await addEdits(db, userId, [oftenEdited], 1000, 2700);
+  await addEdits(db, userId, [oftenEdited], Math.min(count, mostEdits), 2700);
   await addEdits(db, userId, edited, 10, 1400);
   const people = await addPeople(db, crowd.id, subscribers);
   const fileLinks = await addFiles(db, userId, count, moving.messages.slice(0, messagesPerFile));
