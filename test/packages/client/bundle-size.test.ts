@@ -49,7 +49,7 @@ it(`the client adds at most ${mostKilobytes} kB besides libsodium to a browser's
   expectStated(/bundle grows by (\d+) kB plus libsodium's (\d+) kB/, [client, libsodium]);
   const opener = await gzippedKilobytes(entryOf('@waxwing/client/open'));
   const readme = pageOf('packages/client/README.md');
-  expectStated(/in (\d+) kB instead of (\d+) kB/, [opener, client + libsodium], readme);
+  expectStated(/is (\d+) kB instead of (\d+) kB/, [opener, client + libsodium], readme);
 });
 
 it('the service worker module adds the size that the page states, and no libsodium', async () => {

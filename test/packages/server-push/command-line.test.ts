@@ -67,7 +67,7 @@ it('the status of a mounted push names a missing or unreachable database', async
   };
   const unreachable = `postgres://postgres@127.0.0.1:${await freePort()}/push`;
   const remedies = [
-    [`sqlite:${join(dir, 'none.sqlite')}`, 'Start the server once, which creates it'],
+    [`sqlite:${join(dir, 'none.sqlite')}`, 'Start the server once to create it'],
     [unreachable, 'Nothing listens there; start PostgreSQL'],
   ] as const;
   for (const [SERVER_PUSH_DATABASE, remedy] of remedies) {
@@ -110,7 +110,7 @@ eachBackend((backend) => {
       SERVER_PUSH_REALM_URL: 'https://game.example.com',
       SERVER_PUSH_REALM_NAME: 'Game',
     };
-    expect((await run('status', environment)).printed).toContain('Start the server once, which creates it');
+    expect((await run('status', environment)).printed).toContain('Start the server once to create it');
     const push = await startServerPush({ environment, authenticate: async () => undefined });
     try {
       expect(push.isConfigured).toBe(false);

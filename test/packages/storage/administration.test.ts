@@ -209,7 +209,7 @@ describe('the queue commands', () => {
       expect((await list(url, 'wait', '--state', 'waiting')).map(({ kind }) => kind)).toEqual(['waits']);
       expect(await list(url, 'wait', '--state', 'dead')).toEqual([]);
       expect((await run(url, ['queue', 'list', '--limit', '1'])).said).toContain(
-        'more than these 1: --limit',
+        'more than these 1: raise --limit',
       );
       expect((await run(url, ['queue', 'list'])).said).toBe('');
       for (const kind of ['rests', 'schedule/clean']) {
