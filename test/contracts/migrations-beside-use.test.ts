@@ -27,6 +27,8 @@ describe('a migration while processes of the previous version run', () => {
       const client = new pg.Client({ connectionString: url });
       await client.connect();
       onTestFinished(() => client.end());
+      // Later than the second of other sessions, so that PostgreSQL cancels the other session's statement.
+      await client.query("set deadlock_timeout = '5s'");
       await client.query('begin');
       await client.query(statement);
       return client;
@@ -68,7 +70,7 @@ describe('a migration while processes of the previous version run', () => {
       const other = await begin(url, 'lock table schedules in row exclusive mode');
       const opening = openBirds(backend, url, [next]);
       await waits(url);
-      // The migration has waited longer, so it is the first to check for a deadlock.
+      // The migration is the first to check for a deadlock.
       await other.query('select from birds');
       await other.query('commit');
       await expect(opening).resolves.toBeDefined();
@@ -90,10 +92,30 @@ describe('a migration while processes of the previous version run', () => {
       const migration = await begin(url, 'alter table schedules add column colour text');
       const reading = read(previous);
       await waits(url, 'select /* join */');
-      // The read has waited longer, so PostgreSQL cancels it.
+      // PostgreSQL cancels the read.
       await migration.query('alter table birds add column colour text');
       await migration.query('commit');
       expect((await reading).rows).toEqual([]);
+    });
+
+    it('does not make a write get lost if its commit runs a deferred trigger that deadlocks', async () => {
+      const url = await backend.freshUrl();
+      const database = await openBirds(backend, url);
+      await insertBird(database, 'tit');
+      await sql`create function see_tit() returns trigger language plpgsql as
+        $$ begin update birds set seen = seen + 1 where name = 'tit'; return null; end $$`.execute(
+        database.db,
+      );
+      await sql`create constraint trigger see_tit after insert on birds
+        deferrable initially deferred for each row execute function see_tit()`.execute(database.db);
+      const migration = await begin(url, `update birds set seen = 5 where name = 'tit'`);
+      const writing = insertBird(database, 'wren');
+      await waits(url, 'commit');
+      // PostgreSQL cancels the commit.
+      await migration.query('lock table birds in share mode');
+      await migration.query('commit');
+      await writing;
+      expect(await birdNames(database)).toEqual(['tit', 'wren']);
     });
   });
 });

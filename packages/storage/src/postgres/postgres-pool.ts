@@ -60,13 +60,15 @@ function translatingClient(client: pg.PoolClient): PostgresPoolClient {
   let isPatient = false;
   let isInTransaction = false;
   async function run<Row>(sql: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<Row>> {
+    // Read first, because `commit` ends the transaction. A retried `commit` would succeed although everything is lost.
+    const isSingle = !isInTransaction;
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await runOnce(sql, parameters);
       } catch (error) {
         // A single statement, such as a join, can deadlock with a migration. It has changed nothing, so a retry is
         // safe.
-        if (isInTransaction || !isDeadlock(error) || attempt === maximumAttempts) throw error;
+        if (!isSingle || !isDeadlock(error) || attempt === maximumAttempts) throw error;
       }
     }
   }
