@@ -65,10 +65,9 @@ export class CurrentRelay {
   use(account: RelayAccount): void {
     const former = this.#account;
     this.#account = account;
-    if (account.kind === 'not-configured') {
-      this.#connection = undefined;
-      this.#records.monitor.forget();
-    } else if (former.kind === 'not-configured' || !isSame(former, account)) {
+    this.#records.monitor.setConfigured(account.kind === 'configured');
+    if (account.kind === 'not-configured') this.#connection = undefined;
+    else if (former.kind === 'not-configured' || !isSame(former, account)) {
       if (former.kind === 'configured' && !isSameNetwork(former.network, account.network)) this.#drain();
       this.#connection = this.#connect(account);
     } else this.#connection?.link.useServerKey(account.serverKey);

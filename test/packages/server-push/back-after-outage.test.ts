@@ -56,7 +56,12 @@ eachBackend((backend) => {
     const idle = await PushServer.start(backend);
     expect([await isUp(idle), await isUp(server)]).toEqual([undefined, '1']);
     await idle.close();
-    await server.push.useRelay({ kind: 'not-configured' });
+    // The relay is removed while a request to it is in flight.
+    server.relay.around = async () => {
+      await server.push.useRelay({ kind: 'not-configured' });
+      return { status: 503 };
+    };
+    await server.notify(ada);
     expect(await isUp(server)).toBeUndefined();
   });
 

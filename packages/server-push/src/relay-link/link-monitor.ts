@@ -63,6 +63,7 @@ export class LinkMonitor {
   readonly #exchanges;
   readonly #isUp;
   readonly #troubleLog = new TroubleLog();
+  #isConfigured = false;
   #reason: string | undefined;
   #failingSince: number | undefined;
   #writtenAt: number | undefined;
@@ -78,14 +79,14 @@ export class LinkMonitor {
       'waxwing_relay_up',
       'Whether the last request to the relay was answered as expected (1) or not (0)',
     );
-    this.forget();
+    // Without a value until the first request to the relay: 0 would raise an alert.
+    this.#isUp.remove();
   }
 
-  /**
-   * Removes the metric's value until the next request to the relay: if the server has no relay, 0 would raise an alert.
-   */
-  forget(): void {
-    this.#isUp.remove();
+  /** Sets whether the server has a relay. If not, the metric has no value, even if a request is still in flight. */
+  setConfigured(isConfigured: boolean): void {
+    this.#isConfigured = isConfigured;
+    if (!isConfigured) this.#isUp.remove();
   }
 
   /** Records the outcome of a request. Never rejects, because the request matters more than its record. */
@@ -93,7 +94,7 @@ export class LinkMonitor {
     this.#exchanges.inc({ outcome: outcome.kind === 'retry' ? outcome.cause : outcome.kind });
     const now = this.#options.clock();
     const reason = troubleOf(outcome);
-    this.#isUp.set(reason === undefined ? 1 : 0);
+    if (this.#isConfigured) this.#isUp.set(reason === undefined ? 1 : 0);
     const isChange = reason !== this.#reason || this.#writtenAt === undefined;
     if (!isChange && now - (this.#writtenAt ?? 0) < rewriteAfterMilliseconds) return;
     this.#report(reason);
