@@ -46,7 +46,10 @@ async function countDevices({ db }: Pick<RelayDatabase, 'db'>, signal: AbortSign
         sum(case when expired_at is null then 1 else 0 end) as living
       from ${page} group by token_kind, ${generationOfDevice}`.execute(db);
     if (rows.length === 0) break;
-    for (const { kind, generation, living } of rows) counts[generation][kind] += Number(living);
+    for (const { kind, generation, living } of rows) {
+      // A later version may have stored devices of other kinds.
+      if (Object.hasOwn(counts[generation], kind)) counts[generation][kind] += Number(living);
+    }
     after = Math.max(...rows.map(({ last }) => Number(last)));
   }
   return counts;

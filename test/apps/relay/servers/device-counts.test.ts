@@ -26,10 +26,12 @@ eachBackend((backend) => {
     await add(6000, 'apns', 'token:');
     await add(3, 'fcm', 'token:f');
     await add(1, 'fcm', 'user:');
+    await add(2, 'kind of a later version', '20000');
     const metrics = new Metrics();
     const gauge = new DeviceGauge({ database: relay.database, log: relay.context.log, metrics });
     await Promise.all([gauge.count(), gauge.count()]);
     await gauge.stop();
+    expect(gauge.total).toBe(8005);
     const lines = (await metrics.text())
       .split('\n')
       .filter((line) => line.startsWith('waxwing_relay_devices{'));
