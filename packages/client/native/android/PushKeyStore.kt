@@ -28,16 +28,21 @@ class PushKeyStore(context: Context) {
   }
 
   /**
-   * Returns null if the owner has no text, or if the system has lost the key. The app then registers the account again.
+   * Returns null if the owner has no text, if the stored text is damaged, or if the system has lost the key. The app
+   * then registers the account again.
    */
   fun get(owner: String): String? {
-    val kept = Base64.getDecoder().decode(texts.getString(owner, null) ?: return null)
+    val stored = texts.getString(owner, null) ?: return null
     return try {
+      val kept = Base64.getDecoder().decode(stored)
       val cipher = Cipher.getInstance(TRANSFORMATION)
       cipher.init(Cipher.DECRYPT_MODE, key(), GCMParameterSpec(128, kept, 0, IV_BYTES))
       cipher.updateAAD(owner.toByteArray())
       String(cipher.doFinal(kept, IV_BYTES, kept.size - IV_BYTES))
     } catch (_: GeneralSecurityException) {
+      null
+    } catch (_: IllegalArgumentException) {
+      // The text is not base64, or shorter than its initialization vector.
       null
     }
   }
