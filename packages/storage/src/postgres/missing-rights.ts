@@ -16,14 +16,14 @@ interface Rights {
   readonly mayMigrate: boolean;
   /** Whether there are tables that the user may not read or write, apart from the migration tables. */
   readonly lacksTables: boolean;
-  /** Sequences that the user may not use, or may not set although startup sets them. */
+  /** Sequences that startup sets, but the user may not. Inserts into identity columns need no privilege on them. */
   readonly sequences: readonly string[];
 }
 
 /**
  * Explains which privilege the database user lacks for startup, and what to run. Returns `undefined` if none is
- * missing. Checks only tables and sequences that belong to the owner of the migration tables, because the schema may
- * also contain other programs' tables. Changes nothing.
+ * missing. Checks only tables that belong to the owner of the migration tables, because the schema may also contain
+ * other programs' tables. Changes nothing.
  */
 export async function describeMissingRights<Tables>(
   db: Kysely<Tables>,
@@ -43,9 +43,7 @@ export async function describeMissingRights<Tables>(
     lacksTables
       ? `grant select, insert, update, delete on all tables in schema ${schema} to ${user}`
       : undefined,
-    sequences.length > 0
-      ? `grant usage, select, update on sequence ${sequences.join(', ')} to ${user}`
-      : undefined,
+    sequences.length > 0 ? `grant select, update on sequence ${sequences.join(', ')} to ${user}` : undefined,
   ].filter((grant) => grant !== undefined);
   if (grants.length === 0) return undefined;
   return `The user "${user}" lacks rights in ${location}: as the owner of its tables, run "${grants.join('; ')}".`;
@@ -54,9 +52,8 @@ export async function describeMissingRights<Tables>(
 async function readRights<Tables>(db: Kysely<Tables>, counters: readonly string[]): Promise<Rights> {
   const { rows } = await sql<Rights>`
     with relations as (
-      select oid, oid::regclass::text as name, relkind = 'S' as is_sequence, relowner,
-        relname like '%\\_migrations' or relname like '%\\_migrations\\_lock' as is_migration
-      from pg_class where relkind in ('r', 'p', 'S') and relnamespace = (select oid from pg_namespace where nspname = current_schema())
+      select oid, relowner, relname like '%\\_migrations' or relname like '%\\_migrations\\_lock' as is_migration
+      from pg_class where relkind in ('r', 'p') and relnamespace = (select oid from pg_namespace where nspname = current_schema())
         and relowner = (select relowner from pg_class where oid = to_regclass('jobs_migrations'))
     ), counters as (
       select pg_get_serial_sequence(name, 'id')::regclass as oid
@@ -67,12 +64,11 @@ async function readRights<Tables>(db: Kysely<Tables>, counters: readonly string[
       current_setting('transaction_read_only') = 'on' as "readOnly",
       coalesce(has_schema_privilege(current_schema(), 'create'), false)
         and not exists (select from relations where not pg_has_role(relowner, 'usage')) as "mayMigrate",
-      exists (select from relations where not is_sequence and not is_migration and not (
+      exists (select from relations where not is_migration and not (
         has_table_privilege(oid, 'select') and has_table_privilege(oid, 'insert')
         and has_table_privilege(oid, 'update') and has_table_privilege(oid, 'delete'))) as "lacksTables",
-      array(select name from relations where is_sequence and not (
-        has_sequence_privilege(oid, 'usage')
-        and (oid not in (select oid from counters) or has_sequence_privilege(oid, 'update'))) order by name) as sequences
+      array(select oid::text from counters where not (
+        has_sequence_privilege(oid, 'select, usage') and has_sequence_privilege(oid, 'update')) order by 1) as sequences
     `.execute(db);
   const [rights] = rows;
   if (rights === undefined) throw new Error('PostgreSQL returned no row for a query without conditions');
