@@ -10,7 +10,7 @@ interface ListenError extends NodeJS.ErrnoException {
  */
 export function describeListenTrouble(error: unknown): string | undefined {
   const { code, syscall, address = '/', port, hostname } = error as ListenError;
-  if (code === 'ENOTFOUND' && syscall === 'getaddrinfo') {
+  if ((code === 'ENOTFOUND' || code === 'EAI_AGAIN') && syscall === 'getaddrinfo') {
     return `The name ${hostname} cannot be resolved: correct it in the settings, or fix DNS on this machine.`;
   }
   // An address with a leading slash is a Unix domain socket. UDP sockets report "bind".

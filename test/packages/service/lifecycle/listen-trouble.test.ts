@@ -28,6 +28,13 @@ describe('A process that cannot listen reports the cause in one sentence', () =>
     expect(describeBootError(error)).toContain(sentence);
   });
 
+  it('if no name server answers', () => {
+    const error = { code: 'EAI_AGAIN', syscall: 'getaddrinfo', hostname: 'relay.example' };
+    expect(describeBootError(Object.assign(new Error('getaddrinfo EAI_AGAIN'), error))).toBe(
+      'The name relay.example cannot be resolved: correct it in the settings, or fix DNS on this machine.',
+    );
+  });
+
   it('if the port is privileged', () => {
     const error = { code: 'EACCES', syscall: 'listen', address: '0.0.0.0', port: 80 };
     expect(describeBootError(Object.assign(new Error('listen EACCES'), error))).toBe(
