@@ -17,7 +17,7 @@ eachPostgres((postgres) => {
       const place = await addChannel(organisation, { members: ['owner'], name: organisation.newName() });
       await organisation.do('owner', 'PATCH', 'realm', { new_stream_announcements_stream_id: place.id });
       const name = organisation.newName();
-      if (what === 'a channel that there is') await addChannel(organisation, { name });
+      if (what === 'an existing channel') await addChannel(organisation, { name });
       const { db } = organisation.server.server.database;
       let waited = -1;
       const answer = await whileLocked(
