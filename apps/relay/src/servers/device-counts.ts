@@ -3,6 +3,7 @@ import type { Log } from '@waxwing/service/logging';
 import type { Metrics } from '@waxwing/service/metrics';
 import { sql } from 'kysely';
 import type { RelayDatabase } from '../tables.js';
+import { totalOf } from './total-of-devices.js';
 
 /** Protocol generations; `plaintext` is the generation without encryption. */
 const generations = ['plaintext', 'v1', 'v2'] as const;
@@ -21,13 +22,6 @@ export const generationOfDevice = sql<Generation>`case when push_account_id like
 export function noDevices(): DeviceCounts {
   const none = { fcm: 0, apns: 0, webpush: 0 };
   return { plaintext: { ...none }, v1: { ...none }, v2: { ...none } };
-}
-
-/** Returns the number of devices of all generations and vendors. */
-export function totalOf(counts: DeviceCounts): number {
-  return Object.values(counts)
-    .flatMap((byKind) => Object.values(byKind))
-    .reduce((sum, count) => sum + count, 0);
 }
 
 /** Counts all devices page by page: counting a large table in one query would block other work on SQLite. */

@@ -12,9 +12,9 @@ import {
 } from '@waxwing/service/command-line';
 import type { Command } from 'commander';
 import { withRelayDatabase } from '../with-database.js';
-import { totalOf } from './device-counts.js';
 import { readUuid } from './read-uuid.js';
 import type { ServerSummary } from './server-summaries.js';
+import { totalOf } from './total-of-devices.js';
 
 /** Lazy import, so that `--help` stays fast. */
 const summaries = () => import('./server-summaries.js');

@@ -2,11 +2,11 @@ import { administrator, refuseAct, writingAdministrator } from '@waxwing/service
 import { operation } from '@waxwing/service/http';
 import { z } from 'zod';
 import { recording } from '../../acts/record-act.js';
-import { totalOf } from '../../servers/device-counts.js';
 import { readHostname } from '../../servers/joining/hostname.js';
 import { createInvitation } from '../../servers/joining/invitations.js';
 import { resumeServer, suspendServer } from '../../servers/manage-servers.js';
 import { type ServerSummary, summarizeServers } from '../../servers/server-summaries.js';
+import { totalOf } from '../../servers/total-of-devices.js';
 import { actor } from '../actor.js';
 import type { DashboardContext } from '../dashboard-context.js';
 import { limitParameter, positionParameter, readPosition, writePosition } from '../pages.js';
