@@ -171,12 +171,17 @@ eachBackend((backend) => {
       const right = [...triesOf(declared)].filter(({ isRight }) => isRight);
       const refused: typeof right = [];
       let who = await owner();
+      const isLockedOut = async () => (await organisation.server.ask(who, 'GET', 'users/me')).status !== 200;
       for (const each of right) {
-        const answer = await askWith(who, declared, each);
-        if (answer.status !== 200) refused.push(each);
-        // A new owner continues if the request has replaced the API key.
-        else if ((await organisation.server.ask(who, 'GET', 'users/me')).status !== 200) who = await owner();
+        let { status } = await askWith(who, declared, each);
+        // A new owner continues if the previous request has replaced the API key.
+        if (status !== 200 && (await isLockedOut())) {
+          who = await owner();
+          ({ status } = await askWith(who, declared, each));
+        }
+        if (status !== 200) refused.push(each);
       }
+      if (await isLockedOut()) who = await owner();
       let before = await everything();
       for (const each of refused) {
         const { status } = await askWith(who, declared, each);
