@@ -60,22 +60,33 @@ eachBackend((backend) => {
       expect((await search('newest', { num_before: 9, narrow: others })).ids).toEqual([sent[2]]);
     });
 
-    it('does not collect all matches on SQLite', async () => {
+    const planOf = async (narrow: unknown) => {
       const { database } = organisation.server.server;
-      if (database.kind === 'postgres') return;
       const seen: { sql: string; parameters: readonly unknown[] }[] = [];
       const stop = observeQueries(database.db, (query) => void seen.push(query));
-      await search('newest', { num_before: 2, narrow: hello }).finally(stop);
-      const searches = seen.filter(({ sql }) => sql.includes('message_search'));
-      expect(searches).toHaveLength(1);
-      for (const { sql, parameters } of searches) {
-        const plan = await database.db.executeQuery(
-          CompiledQuery.raw(`explain query plan ${sql}`, [...parameters]),
-        );
-        const steps = plan.rows.map((row) => (row as { readonly detail: string }).detail);
+      await search('newest', { num_before: 2, narrow }).finally(stop);
+      const [query, ...others] = seen.filter(({ sql }) => sql.includes('message_search'));
+      expect(others).toEqual([]);
+      const explained = CompiledQuery.raw(`explain query plan ${query?.sql}`, [...(query?.parameters ?? [])]);
+      const plan = await database.db.executeQuery(explained);
+      return plan.rows.map((row) => (row as { readonly detail: string }).detail);
+    };
+
+    it('does not collect all matches on SQLite', async () => {
+      if (backend.name === 'postgres') return;
+      for (const narrow of [hello, [...hello, { operator: 'channels', operand: 'public' }]]) {
+        const steps = await planOf(narrow);
         expect(steps[0]).toMatch(/^SCAN message_search VIRTUAL TABLE/);
         expect(steps).not.toContain('USE TEMP B-TREE FOR ORDER BY');
       }
+    });
+
+    it('reads a match on SQLite only if the user has a copy of it', async () => {
+      if (backend.name === 'postgres') return;
+      const [matches, copy, message] = await planOf(hello);
+      expect(matches).toMatch(/^SCAN message_search VIRTUAL TABLE/);
+      expect(copy).toMatch(/^SEARCH copy USING PRIMARY KEY \(message_id=\? AND user_id=\?\)/);
+      expect(message).toMatch(/^SEARCH messages USING INTEGER PRIMARY KEY/);
     });
   });
 });

@@ -175,21 +175,32 @@ async function select<Row>(
   { selected, only, rest }: Selection,
 ): Promise<Row[]> {
   const { isAllReadable, hasHistory, ordered } = narrow;
-  // `cross join` makes SQLite start with the matches of the search.
-  const messages = ordered
-    ? sql`message_search cross join messages on messages.id = message_search.rowid`
-    : sql`messages`;
   const condition = ordered
     ? sql`message_search match ${ordered.match} and ${ordered.condition}`
     : narrow.condition;
   const { rows } = await sql<Row>`
     select ${selected}
-    from ${messages} left join user_messages as copy on ${isCopyOf(narrow)} and copy.user_id = ${reader.id}
+    from ${tablesOf(reader, narrow)}
     where ${condition} and ${only}
       ${isAllReadable ? sql`` : sql`and ${isReadable(reader)}`}
       ${hasHistory ? sql`` : sql`and copy.user_id = ${reader.id}`}
     ${rest}`.execute(db);
   return rows;
+}
+
+/**
+ * Returns the join of `messages` and `copy`, preceded by the matches of a search. `cross join` makes SQLite keep this
+ * order. If only copies are found, they come before the messages: a guest may have copies of very few of the matches.
+ */
+function tablesOf(reader: PermissionHolder, narrow: NarrowCondition): RawBuilder<unknown> {
+  const copies = (id: RawBuilder<boolean>) =>
+    sql`user_messages as copy on ${id} and copy.user_id = ${reader.id}`;
+  if (narrow.ordered === undefined) return sql`messages left join ${copies(isCopyOf(narrow))}`;
+  const messages = sql`messages on messages.id = message_search.rowid`;
+  const copy = copies(sql`copy.message_id = message_search.rowid`);
+  return narrow.hasHistory
+    ? sql`message_search cross join ${messages} left join ${copy}`
+    : sql`message_search cross join ${copy} cross join ${messages}`;
 }
 
 /**
