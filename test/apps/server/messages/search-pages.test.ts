@@ -9,9 +9,11 @@ eachBackend((backend) => {
   const organisation = sharedOrganisation(backend);
   const sent: number[] = [];
   let foreign: number;
+  let channel: number;
 
   beforeAll(async () => {
     const { id: own } = await addChannel(organisation, { members: ['member'] });
+    channel = own;
     const { id: other } = await addChannel(organisation, { members: ['second'] });
     const send = async (who: 'member' | 'second', to: number, content: string) => {
       const message = { type: 'channel', to, topic: 'one', content };
@@ -60,11 +62,12 @@ eachBackend((backend) => {
       expect((await search('newest', { num_before: 9, narrow: others })).ids).toEqual([sent[2]]);
     });
 
-    const planOf = async (narrow: unknown) => {
+    const page = { anchor: 'newest', num_before: 2, num_after: 0 };
+    const planOf = async (narrow: unknown, fields: Record<string, unknown> = page) => {
       const { database } = organisation.server.server;
       const seen: { sql: string; parameters: readonly unknown[] }[] = [];
       const stop = observeQueries(database.db, (query) => void seen.push(query));
-      await search('newest', { num_before: 2, narrow }).finally(stop);
+      await organisation.do('member', 'GET', 'messages', { ...fields, narrow }).finally(stop);
       const [query, ...others] = seen.filter(({ sql }) => sql.includes('message_search'));
       expect(others).toEqual([]);
       const explained = CompiledQuery.raw(`explain query plan ${query?.sql}`, [...(query?.parameters ?? [])]);
@@ -87,6 +90,30 @@ eachBackend((backend) => {
       expect(matches).toMatch(/^SCAN message_search VIRTUAL TABLE/);
       expect(copy).toMatch(/^SEARCH copy USING PRIMARY KEY \(message_id=\? AND user_id=\?\)/);
       expect(message).toMatch(/^SEARCH messages USING INTEGER PRIMARY KEY/);
+    });
+
+    it('looks up messages by id among the matches, also of a search in a channel', async () => {
+      const [first = 0, second = 0] = sent;
+      const narrow = [...hello, { operator: 'channel', operand: channel }];
+      const { messages } = await organisation.do('member', 'GET', 'messages', { message_ids: sent, narrow });
+      expect((messages as { id: number }[]).map(({ id }) => id)).toEqual(sent.filter((id) => id !== second));
+      if (backend.name === 'postgres') return;
+      const steps = await planOf(narrow, { message_ids: [first, second] });
+      expect(steps.filter((step) => step.includes('message_search'))).toEqual([
+        expect.stringMatching(/^SCAN message_search VIRTUAL TABLE INDEX 0:=/),
+      ]);
+    });
+
+    it('compares the messages of a channel with the matches of all searches together', async () => {
+      const narrow = [
+        ...hello,
+        { operator: 'search', operand: 'world' },
+        { operator: 'channel', operand: channel },
+      ];
+      expect((await search('newest', { num_before: 9, narrow })).ids).toEqual([sent[0], sent[3]]);
+      if (backend.name === 'postgres') return;
+      const steps = await planOf(narrow);
+      expect(steps.filter((step) => step.includes('message_search'))).toHaveLength(1);
     });
   });
 });

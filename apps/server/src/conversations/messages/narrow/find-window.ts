@@ -119,13 +119,13 @@ export async function findAmong(
   ids: RawBuilder<MessageId>,
   content: ContentWanted,
 ): Promise<FoundMessage[]> {
-  const rows = await select<FoundRow>(
-    db,
-    reader,
-    // Ids select fewer messages than a search.
-    { ...narrow, hasHistory: true, ordered: undefined },
-    { selected: columnsOf[content], only: sql`messages.id in ${ids}`, rest: sql`order by messages.id` },
-  );
+  // Looks up each id among the matches: the matches of a search in a channel may be many.
+  const among = { ...narrow, hasHistory: true, ordered: narrow.matches };
+  const rows = await select<FoundRow>(db, reader, among, {
+    selected: columnsOf[content],
+    only: sql`${orderOf(among)} in ${ids}`,
+    rest: sql`order by messages.id`,
+  });
   return rows.map(toFound);
 }
 

@@ -9,7 +9,7 @@ import type { ServerTables } from '../../../tables.js';
 import { participantsKey } from '../conversation-store.js';
 import { messageFlags } from '../message-flags.js';
 import { topicKey } from '../message-store.js';
-import { orderedMatch, searchCondition } from '../search/search-messages.js';
+import { matchOf, searchCondition } from '../search/search-messages.js';
 import { followConversation } from './follow-conversation.js';
 import { type NarrowNames, readNarrowNames } from './narrow-names.js';
 import { badNarrow, type NarrowOperand, type NarrowTerm, operatorOf, readId } from './narrow-terms.js';
@@ -28,15 +28,17 @@ export interface NarrowCondition {
   readonly hasIndex: boolean;
   /** The search text. Results highlight its words. */
   readonly search: string | undefined;
+  /** The narrow as the matches of its search. Omitted without a search, and on PostgreSQL. */
+  readonly matches?: SearchMatches | undefined;
   /**
-   * The search as an FTS5 query that yields its matches in the order of ids, instead of collecting all matches first.
-   * Omitted if another term has an index, because that index may find fewer messages.
+   * The same as `matches`, if the query should start with them. They come in the order of ids, so a page needs only a
+   * few. Omitted if another term has an index, because that index may find fewer messages.
    */
-  readonly ordered?: OrderedSearch | undefined;
+  readonly ordered?: SearchMatches | undefined;
 }
 
 /** A narrow as the matches of an FTS5 query that meet a condition. */
-interface OrderedSearch {
+interface SearchMatches {
   readonly match: string;
   readonly condition: Condition;
 }
@@ -62,25 +64,18 @@ export async function readNarrowCondition(
 ): Promise<NarrowCondition> {
   const terms = await followConversation(db, reader, given);
   const names = await readNarrowNames(db, realm, reader, terms);
-  const allOf = (some: readonly NarrowTerm[]): Condition =>
-    some.length === 0
-      ? sql<boolean>`true`
-      : sql.join(
-          some.map((term) => {
-            const condition = conditionOf(db, reader, names, term);
-            // Only negated conditions use `coalesce`, because it prevents the use of an index.
-            return term.isNegated
-              ? sql<boolean>`not coalesce(${condition}, false)`
-              : sql<boolean>`(${condition})`;
-          }),
-          sql` and `,
-        );
   const searches = terms.filter((term) => operatorOf(term) === 'search' && !term.isNegated);
-  const others = terms.filter((term) => !searches.includes(term));
   const texts = searches.map(({ operand }) => String(operand));
-  const match = texts.length === 0 || others.some(hasIndex) ? undefined : orderedMatch(db, texts);
+  const others = terms.filter((term) => !searches.includes(term));
+  const conditions = others.map((term) => {
+    const condition = conditionOf(db, reader, names, term);
+    // Only negated conditions use `coalesce`, because it prevents the use of an index.
+    return term.isNegated ? sql<boolean>`not coalesce(${condition}, false)` : sql<boolean>`(${condition})`;
+  });
+  const match = texts.length === 0 ? undefined : matchOf(db, texts);
+  const matches = match === undefined ? undefined : { match, condition: allOf(conditions) };
   return {
-    condition: allOf(terms),
+    condition: allOf(texts.length === 0 ? conditions : [...conditions, searchCondition(db, texts)]),
     isAllReadable: terms.some(
       (term) =>
         operatorOf(term) === 'channel' && !term.isNegated && names.channel(term.operand).isHistoryPublic,
@@ -88,8 +83,13 @@ export async function readNarrowCondition(
     hasHistory: terms.some((term) => !term.isNegated && findsHistory(term)),
     hasIndex: terms.some(hasIndex),
     search: texts.length === 0 ? undefined : texts.join(' '),
-    ordered: match === undefined ? undefined : { match, condition: allOf(others) },
+    matches,
+    ordered: others.some(hasIndex) ? undefined : matches,
   };
+}
+
+function allOf(conditions: readonly Condition[]): Condition {
+  return conditions.length === 0 ? sql<boolean>`true` : sql.join<boolean>(conditions, sql` and `);
 }
 
 function hasIndex(term: NarrowTerm): boolean {
@@ -133,7 +133,7 @@ function conditionOf(db: Db, reader: PermissionHolder, names: NarrowNames, term:
       readId(operand, 'near');
       return sql`true`;
     case 'search':
-      return searchCondition(db, String(operand));
+      return searchCondition(db, [String(operand)]);
     default:
       throw badNarrow(`unknown operator ${term.operator}`);
   }
