@@ -1,15 +1,18 @@
 import type { GroupId, UserId } from '@waxwing/protocol';
 import { Secret } from '@waxwing/service/config';
+import { CompiledQuery } from 'kysely';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { openServerDatabase } from '#server/open-database.js';
 import {
   isInAnyGroup,
+  membersAmong,
   membersOfGroups,
   subgroupsOfGroups,
 } from '#server/people/permissions/nested-membership.js';
 import type { ServerDatabase } from '#server/tables.js';
 import fc from '../../../support/fast-check.js';
 import { groupId, userId } from '../../../support/ids.js';
+import { type ObservedQuery, observeQueries } from '../../../support/observe-queries.js';
 import { eachBackend } from '../../../support/test-databases.js';
 import { isInAny, type NestedGroups } from './nested-groups.js';
 
@@ -152,6 +155,11 @@ eachBackend((backend) => {
             const inner = everyGroup.filter((h) => h !== g && reach[g]?.[h]);
             expect(nested.get(id)).toEqual(inner.map((h) => groups[h]));
           }
+          const among = await membersAmong(database.db, users, ids);
+          for (const g of asked) {
+            const expected = new Set(members[g]?.map((u) => users[u]));
+            expect(among.get(groups[g] as GroupId)).toEqual(expected);
+          }
           for (const u of everyUser) {
             const isIn = asked.some((g) => members[g]?.includes(u));
             expect(await isInAnyGroup(database.db, users[u] as UserId, ids)).toBe(isIn);
@@ -159,6 +167,22 @@ eachBackend((backend) => {
         }),
         { numRuns: 40 },
       );
+    });
+
+    it('are looked up on SQLite by the groups of each user, not by each pair of a user and a group', async () => {
+      if (backend.name === 'postgres') return;
+      const seen: ObservedQuery[] = [];
+      const stop = observeQueries(database.db, (query) => void seen.push(query));
+      await membersAmong(database.db, users, groups).finally(stop);
+      const steps: string[] = [];
+      for (const { sql, parameters } of seen) {
+        const explained = CompiledQuery.raw(`explain query plan ${sql}`, [...parameters]);
+        const { rows } = await database.db.executeQuery(explained);
+        steps.push(...rows.map((row) => (row as { readonly detail: string }).detail));
+      }
+      expect(steps.filter((step) => step.includes('member'))).toEqual([
+        expect.stringMatching(/^SEARCH member USING INDEX user_group_members_user_id \(user_id=\?\)/),
+      ]);
     });
 
     it('contain no deactivated users, and an unknown group is empty', async () => {

@@ -38,7 +38,7 @@ interface Mentioning {
   readonly rendered: Pick<References, 'mentions'>;
 }
 
-/** Reads the facts for messages that are already stored, in at most six statements. */
+/** Reads the facts for messages that are already stored, in at most seven statements. */
 export async function readRecipientFacts(
   db: Db,
   messages: readonly Message[],

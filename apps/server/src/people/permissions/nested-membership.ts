@@ -37,8 +37,8 @@ export async function membersOfGroups(
 }
 
 /**
- * Returns which of these users are in each group, including nested groups. Looks up each pair of a user and a reached
- * group, so that large groups cost no more than small ones.
+ * Returns which of these users are in each group, including nested groups, in two statements. Reads the groups of each
+ * user, so that large groups and groups of many groups cost no more than small ones.
  */
 export async function membersAmong(
   db: Reader,
@@ -47,22 +47,21 @@ export async function membersAmong(
 ): Promise<ReadonlyMap<GroupId, ReadonlySet<UserId>>> {
   const members = new Map<GroupId, Set<UserId>>(groupIds.map((id) => [id, new Set()]));
   if (groupIds.length === 0 || userIds.length === 0) return members;
+  const reached = await reaching(db, groupIds).selectFrom('reached').selectAll().execute();
+  const rootsOf = groupedBy(reached, ({ group_id }) => group_id);
   const asked = userIds.map((user_id) => ({ user_id }));
-  // `limit 1` keeps PostgreSQL from planning a join, which would read all members.
-  const { rows } = await sql<{ root_id: GroupId; user_id: UserId }>`
-    with recursive reached(root_id, group_id) as (
-      select id, id from user_groups where id in ${amongNumbers(db, groupIds)}
-      union
-      select reached.root_id, nested.subgroup_id
-      from reached join user_group_subgroups as nested on nested.group_id = reached.group_id
-    )
-    select distinct reached.root_id, asked.user_id
-    from reached cross join ${rowsAsTable(db, 'asked', { user_id: 'integer' }, asked)}
-    where (
-      select 1 from user_group_members as member
-      where member.group_id = reached.group_id and member.user_id = asked.user_id limit 1
-    ) = 1`.execute(db);
-  for (const { root_id, user_id } of rows) members.get(root_id)?.add(user_id);
+  // The unary plus keeps both databases from an index lookup for each pair of a user and a group. A subquery, because
+  // PostgreSQL would plan a join by reading all members.
+  const { rows } = await sql<{ user_id: UserId; ids: string | null }>`
+    select asked.user_id, (
+      select ${ascendingNumbers(db, 'member.group_id')} from user_group_members as member
+      where member.user_id = asked.user_id and + member.group_id in ${amongNumbers(db, [...rootsOf.keys()])}
+    ) as ids
+    from ${rowsAsTable(db, 'asked', { user_id: 'integer' }, asked)}`.execute(db);
+  for (const { user_id, ids } of rows) {
+    for (const groupId of JSON.parse(ids ?? '[]') as GroupId[])
+      for (const { root_id } of rootsOf.get(groupId) ?? []) members.get(root_id)?.add(user_id);
+  }
   return members;
 }
 
