@@ -31,7 +31,8 @@ function account(authorities: string, serverKey = 'key'): RelayAccount {
 it('new CA certificates take effect with the next request', async () => {
   // Only the options that a probe reads.
   const options = { relay: account(otherCa), clock: Date.now, realm: { uuid: 'x' } };
-  const records = { monitor: { report: async () => undefined }, results: {} };
+  const monitor = { report: async () => undefined, setConfigured: () => undefined };
+  const records = { monitor, results: {} };
   const current = new CurrentRelay(options as unknown as ServerPushOptions, records as never);
   const probe = () => current.connection?.link.probe();
   try {
