@@ -1,11 +1,11 @@
+import { SoleClient } from './sole-client.js';
+
 /**
  * Maximum duration of a piece of work that causes no pause. Low, because a request needs one tick per database result
  * that it awaits. With a piece of 10 ms in each tick, ten results would take a hundred milliseconds.
  */
 const shortMilliseconds = 5;
 const longestPauseMilliseconds = 50;
-/** A client counts as alone if no other client has started a task for this long. */
-const aloneMilliseconds = 1000;
 
 /**
  * Pauses a client whose task has blocked the event loop for a long time. A request from another client needs several
@@ -14,17 +14,11 @@ const aloneMilliseconds = 1000;
 export class ClientPauses {
   /** When each client's pause ends, in the order in which the pauses began. */
   readonly #ends = new Map<string, number>();
-  #lastClient: string | undefined;
-  /** When a different client last began a task. */
-  #changedAt = 0;
+  readonly #sole = new SoleClient();
 
   /** Pauses the client for half the duration of its task, unless the task was short or the client is alone. */
   charge(client: string, milliseconds: number, now: number): void {
-    if (client !== this.#lastClient) {
-      this.#lastClient = client;
-      this.#changedAt = now;
-    }
-    if (milliseconds <= shortMilliseconds || now - this.#changedAt > aloneMilliseconds) return;
+    if (this.#sole.isAlone(client, now) || milliseconds <= shortMilliseconds) return;
     this.#ends.set(client, now + Math.min(milliseconds / 2, longestPauseMilliseconds));
   }
 
