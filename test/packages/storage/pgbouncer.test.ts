@@ -67,14 +67,15 @@ eachPostgres((backend) => {
   // .ci/run installs pgbouncer.
   const itBehind = it.runIf(existsSync(program));
 
-  itBehind('pgbouncer in session mode works: the timeouts are set, and signals arrive', async () => {
+  itBehind('pgbouncer in session mode works: the settings apply, and signals arrive', async () => {
     await behindPgbouncer('session', await backend.freshUrl(), async (url) => {
       const one = await backend.open({ url, migrations: [] });
       const other = await backend.open({ url, migrations: [] });
       const { rows } = await sql`
         select current_setting('statement_timeout') as statement,
-          current_setting('idle_in_transaction_session_timeout') as idle`.execute(one.db);
-      expect(rows).toEqual([{ statement: '30s', idle: '1min' }]);
+          current_setting('idle_in_transaction_session_timeout') as idle,
+          current_setting('jit') as jit`.execute(one.db);
+      expect(rows).toEqual([{ statement: '30s', idle: '1min', jit: 'off' }]);
       const heard: unknown[] = [];
       await other.signals.listen('birds', (payload) => void heard.push(payload));
       await one.write((transaction) => one.signals.notify(transaction, 'birds', 'wren'));

@@ -23,14 +23,13 @@ export const waitPatiently = 'set local statement_timeout = 0';
 /** The longest possible timer: 24 days. A timeout of 0 would select the connection's default timeout. */
 const patientAnswerTimeoutMilliseconds = 2_147_483_647;
 
+/**
+ * Turns just-in-time compilation off. PostgreSQL compiles a query if its estimated cost is high, and the estimates of
+ * permission checks are far too high: compiling took seconds, and running the query milliseconds.
+ */
+const disableJit = 'set jit = off';
 const setTimeouts = `set statement_timeout = ${statementTimeoutMilliseconds};
   set idle_in_transaction_session_timeout = ${idleTransactionTimeoutMilliseconds}`;
-
-const timeouts: pg.PoolConfig = {
-  query_timeout: answerTimeoutMilliseconds,
-  // The timeouts are set with a query, because pgbouncer refuses them as startup parameters. The pool waits for the query.
-  onConnect: (client) => client.query(setTimeouts),
-};
 
 export function createPool({ primary, connections, isPatient = false }: PostgresPoolOptions): pg.Pool {
   const pool = new pg.Pool({
@@ -38,7 +37,9 @@ export function createPool({ primary, connections, isPatient = false }: Postgres
     Client: primary.Client,
     max: connections,
     idleTimeoutMillis: 30_000,
-    ...(isPatient ? {} : timeouts),
+    ...(isPatient ? {} : { query_timeout: answerTimeoutMilliseconds }),
+    // A query, because pgbouncer refuses these settings as startup parameters. The pool waits for the query.
+    onConnect: (client) => client.query(isPatient ? disableJit : `${disableJit}; ${setTimeouts}`),
   });
   // The next query on a broken connection reports its error. Without these listeners the `error` event would end the
   // process.
