@@ -49,8 +49,8 @@ const maximumBatchDelayMilliseconds = 10;
  * Time limit of a group. The remaining writes move to the next group, so that one slow write delays only a few others.
  */
 const maximumGroupMilliseconds = 50;
-/** Time limit of a group that runs synchronously. Lower, because it blocks the event loop until its commit. */
-const maximumBlockingMilliseconds = 25;
+/** Time limit of a group on SQLite. Longer, because the groups run one at a time, and each pays for a commit. */
+const maximumSoleGroupMilliseconds = 100;
 const longestPauseMilliseconds = 1000;
 // After this many failed writes in a group, the remaining writes are committed one by one.
 const maximumCulpritsPerGroup = 3;
@@ -228,7 +228,7 @@ export class GroupCommit<Tables> {
       try {
         const results: unknown[] = [];
         const until =
-          performance.now() + (runAtOnce ? maximumBlockingMilliseconds : maximumGroupMilliseconds);
+          performance.now() + (runAtOnce ? maximumSoleGroupMilliseconds : maximumGroupMilliseconds);
         for (const [index, { write }] of group.entries()) {
           if (index > 0 && performance.now() > until) break;
           progress.index = index;

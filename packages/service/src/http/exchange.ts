@@ -18,6 +18,8 @@ export class Exchange {
   clientKey = '';
   /** The authenticated actor; `undefined` before authentication. */
   actor: string | undefined;
+  /** Whether the request's operation shares commits. False before authentication. */
+  sharesCommits = false;
   #abort: AbortController | undefined;
   #isAborted = false;
   #isOver = false;

@@ -180,6 +180,7 @@ function acquireSlot(
 ): void {
   const { actor, exchange } = received;
   exchange.actor = actor;
+  exchange.sharesCommits = operation.declared.sharesCommits ?? false;
   const lane = actor === undefined ? undefined : operation.declared.lane?.(received);
   // An unauthenticated client gets a slot only after its whole body has arrived.
   const requests = actor === undefined ? 0 : 1;

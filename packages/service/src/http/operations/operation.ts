@@ -153,6 +153,8 @@ export interface Operation<Context, Actor, Parameters extends z.ZodObject, Answe
   readonly codes: readonly ErrorCode[];
   /** Whether the latency depends on an external system, such as a vendor, or on a `BoundedQueue`. */
   readonly waitsForOthers?: boolean;
+  /** Whether each request is one short write, so that many concurrent requests of one actor can share a commit. */
+  readonly sharesCommits?: boolean;
   /**
    * Returns the lane of a long poll: a newer request of the same actor and lane replaces the older one. `undefined`
    * means no lane.

@@ -1,5 +1,4 @@
 import { FifoQueue } from '../../lifecycle/fifo-queue.js';
-import { SoleClient } from './sole-client.js';
 
 interface Slots {
   taken: number;
@@ -17,14 +16,13 @@ const decay = 1 / 8;
 
 /**
  * Limits how many pieces of work run concurrently for each actor. Further pieces of the same actor wait in a FIFO
- * queue. While an actor's pieces are slow, only one runs at a time, unless the actor is alone. Otherwise three writes by
- * one actor would use up all database transactions, and the results of three long queries would fill every tick.
+ * queue. While an actor's pieces are slow, only one runs at a time. Otherwise three writes by one actor would use up
+ * all database transactions, and the results of three long queries would fill every tick.
  */
 export class ActorSlots {
   readonly #maximum: number;
   /** Actors that have at least one slot. */
   readonly #actors = new Map<string, Slots>();
-  readonly #sole = new SoleClient();
 
   constructor(maximum: number) {
     this.#maximum = maximum;
@@ -33,7 +31,7 @@ export class ActorSlots {
   /** Takes a free slot and returns the function that releases it. Returns `undefined` if no slot is free. */
   take(actor: string): (() => void) | undefined {
     const slots = this.#actors.get(actor) ?? { taken: 0, milliseconds: 0, waiting: new FifoQueue() };
-    if (slots.taken >= this.#maximumOf(actor, slots)) return undefined;
+    if (slots.taken >= this.#maximumOf(slots)) return undefined;
     slots.taken += 1;
     this.#actors.set(actor, slots);
     return this.#releaseOf(actor, slots);
@@ -48,9 +46,8 @@ export class ActorSlots {
     return this.#releaseOf(actor, slots);
   }
 
-  #maximumOf(actor: string, { milliseconds }: Slots): number {
-    const isAlone = this.#sole.isAlone(actor, performance.now());
-    return milliseconds > longMilliseconds && !isAlone ? 1 : this.#maximum;
+  #maximumOf({ milliseconds }: Slots): number {
+    return milliseconds > longMilliseconds ? 1 : this.#maximum;
   }
 
   /**
@@ -66,7 +63,7 @@ export class ActorSlots {
       const taken = performance.now() - since;
       slots.milliseconds = Math.max(taken, slots.milliseconds + (taken - slots.milliseconds) * decay);
       slots.taken -= 1;
-      while (slots.taken < this.#maximumOf(actor, slots) && slots.waiting.count > 0) {
+      while (slots.taken < this.#maximumOf(slots) && slots.waiting.count > 0) {
         slots.taken += 1;
         slots.waiting.take()?.();
       }

@@ -4,6 +4,7 @@ import type { Exchange } from '../exchange.js';
 import { ActorSlots } from './actor-slots.js';
 import { FairScheduler, type SchedulerLimits } from './fair-scheduler.js';
 import { LoadShedder, type LoadShedderOptions } from './load-shedder.js';
+import { SoleClient } from './sole-client.js';
 
 type RequestKind = 'health' | 'long-poll' | 'other';
 
@@ -24,6 +25,7 @@ export class RequestScheduler {
   readonly #scheduler: FairScheduler;
   readonly #shedder: LoadShedder;
   readonly #slots: ActorSlots;
+  readonly #soleActor = new SoleClient();
   readonly #isLimited: boolean;
   readonly #kindOf: RequestSchedulerOptions['kindOf'];
 
@@ -54,10 +56,12 @@ export class RequestScheduler {
 
   /**
    * Begins a piece of work immediately if its actor has a free slot; otherwise returns `undefined`. Call the returned
-   * function when the work ends.
+   * function when the work ends. Work that shares commits needs no slot while its actor is alone.
    */
-  tryPiece({ actor }: Exchange): (() => void) | undefined {
-    return actor === undefined || !this.#isLimited ? nothing : this.#slots.take(actor);
+  tryPiece({ actor, sharesCommits }: Exchange): (() => void) | undefined {
+    if (actor === undefined || !this.#isLimited) return nothing;
+    const isAlone = this.#soleActor.isAlone(actor, performance.now());
+    return isAlone && sharesCommits ? nothing : this.#slots.take(actor);
   }
 
   /**

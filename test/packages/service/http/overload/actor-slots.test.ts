@@ -50,19 +50,3 @@ it('an actor has one slot after pieces of more than 20 ms, until shorter pieces 
   await fourth;
   expect(slots.take('ada')).toBeDefined();
 });
-
-it('an actor with long pieces keeps all its slots once it has been alone for a second, until another actor begins', () => {
-  const slots = new ActorSlots(2);
-  const release = slots.take('ada');
-  now += 21;
-  slots.take('ada');
-  release?.();
-  expect(slots.take('ada')).toBeUndefined();
-  now += 1000;
-  const second = slots.take('ada');
-  expect(second).toBeDefined();
-  now += 21;
-  slots.take('bob')?.();
-  second?.();
-  expect(slots.take('ada')).toBeUndefined();
-});

@@ -70,6 +70,7 @@ export const sendMessage = operation({
   }),
   aliases: { subject: 'topic' },
   bodyLimitBytes: 512 * 1024,
+  sharesCommits: true,
   answer: z.object({
     id: z.number().int(),
     /** URL that opens the message in its conversation in web clients. */
