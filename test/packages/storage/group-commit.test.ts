@@ -75,7 +75,7 @@ it('does not wait long, even if each tick brings more writes', async () => {
   expect(await commitsOf(turns, 6)).toBeGreaterThan(1);
 });
 
-it('ends a group on SQLite whose writes take 100 ms, and keeps their order', async () => {
+it('ends a group on SQLite whose writes take 150 ms, and keeps their order', async () => {
   let now = 0;
   vi.spyOn(performance, 'now').mockImplementation(() => now);
   const database = await backend.open({ migrations: [] });
@@ -83,7 +83,7 @@ it('ends a group on SQLite whose writes take 100 ms, and keeps their order', asy
   const writes = Array.from({ length: 7 }, (_, index) =>
     database.write(async ({ db }) => {
       order.push(index);
-      now += 40;
+      now += 60;
       return db;
     }),
   );
