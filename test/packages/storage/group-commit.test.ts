@@ -95,7 +95,7 @@ it('ends a group on SQLite whose writes take 150 ms, and keeps their order', asy
 
 it.each([
   ['a long transaction', 'writeSingle', 10],
-  ['any other transaction', 'write', 25],
+  ['any other transaction', 'write', 50],
 ] as const)(
   'lets other work run between two statements of %s on SQLite: %s after %i ms',
   async (_what, how, most) => {

@@ -10,7 +10,7 @@ const inlineCheckpointPages = 1000;
 const blockingMilliseconds = 10;
 
 /** Time before a write transaction yields. Most groups of short writes end earlier. */
-const breaklessMilliseconds = 25;
+const breaklessMilliseconds = 50;
 
 /** Maximum readers to keep. More are rarely in use at the same time. Each keeps up to 2 MiB of pages in memory. */
 const maximumIdleSnapshotReaders = 3;
