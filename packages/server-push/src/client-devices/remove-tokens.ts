@@ -41,9 +41,8 @@ interface UsedToken extends KeyColumns {
 
 async function sortFreedTokens(
   db: Kysely<ServerPushTables>,
-  stored: readonly FreedToken[],
+  freed: readonly FreedToken[],
 ): Promise<SortedNames<FreedToken>> {
-  const freed = readFreed(stored);
   const rows = await devicesWith(db, [...new Set(freed.map(({ tokenId }) => tokenId))]);
   const tokensOf = (isPending: boolean) =>
     new Set(rows.flatMap(({ token, is_pending }) => ((is_pending === 1) === isPending ? token : [])));
@@ -58,11 +57,6 @@ async function sortFreedTokens(
     undecided: unused.filter(({ tokenId }) => pendingTokens.has(tokenId)),
     ended: freed.filter((each) => hasKey(each) && !isFree(each) && !keysInUse.has(nameOf(each))),
   };
-}
-
-/** Reads stored tokens. Jobs of earlier versions contain only the tokens' ids. */
-function readFreed(stored: readonly (FreedToken | TokenId)[]): readonly FreedToken[] {
-  return stored.map((each) => (typeof each === 'string' ? { tokenId: each, pushKeyId: null } : each));
 }
 
 function devicesWith(db: Kysely<ServerPushTables>, tokens: readonly TokenId[]): Promise<UsedToken[]> {

@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { idle } from '../../../support/idle.js';
 import { eachBackend } from '../../../support/test-databases.js';
@@ -30,24 +29,6 @@ eachBackend((backend) => {
   afterAll(() => relay.close());
 
   describe('a queued notification', () => {
-    it('is sent if an earlier version queued it with the former name of the account field', async () => {
-      const token = freshFcmToken();
-      const id = await relay.addFcm(token);
-      await relay.faults([{ vendor: 'fcm', token, status: 503, retry_after: 1, times: 1 }]);
-      await relay.notify([fcmRequest(id)]);
-      await relay.database.write(({ db }) =>
-        db
-          .withTables<{ jobs: { payload: string } }>()
-          .updateTable('jobs')
-          .set({ payload: sql<string>`replace(payload, '"addressee"', '"pushAccountId"')` })
-          .where('payload', 'like', '%"addressee"%')
-          .execute(),
-      );
-      time.now += 60_000;
-      await idle(relay.database.jobs);
-      expect(await relay.arrived(token)).toHaveLength(1);
-    });
-
     it('is sent when it is due, and its receipt becomes "sent"', async () => {
       const token = freshFcmToken();
       const id = await relay.addFcm(token);

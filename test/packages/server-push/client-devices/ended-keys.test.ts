@@ -1,7 +1,6 @@
 import type { UserId } from '@waxwing/protocol';
 import { removePushDevicesOf } from '@waxwing/server-push';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { tokenRemoving } from '#server-push/client-devices/remove-tokens.js';
 import { userId as user } from '../../../support/ids.js';
 import { keyGroup, PushServer, tokenGroup, tokenIdOf } from '../../../support/push-server.js';
 import { eachBackend } from '../../../support/test-databases.js';
@@ -132,18 +131,5 @@ eachBackend((backend) => {
     await server.settle();
     await server.pass(hour);
     expect([server.relay.ended, server.relay.removed]).toEqual([[`${token} 1`], []]);
-  });
-
-  it('a removal job from an earlier version still removes its tokens', async () => {
-    const payload = JSON.stringify({ freed: [token, tokenIdOf('unused')] });
-    await server.database.write((transaction) =>
-      server.database.jobs.enqueue(transaction, {
-        kind: tokenRemoving.jobKind,
-        payload,
-        giveUpAt: server.now + hour,
-      }),
-    );
-    await server.settle();
-    expect([server.relay.ended, server.relay.removed]).toEqual([[], [tokenIdOf('unused')]]);
   });
 });

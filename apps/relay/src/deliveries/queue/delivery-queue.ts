@@ -161,12 +161,10 @@ function encodeNotification({ collapseId, urgency, ...rest }: EncryptedNotificat
 /** Inverse of {@link encodeNotification}. */
 function decodeNotification(text: string): EncryptedNotification {
   const stored: unknown = parseJson(text);
-  const { collapseId, pushAccountId, ...rest } = stored as StoredNotification;
-  return { ...rest, addressee: rest.addressee ?? pushAccountId, collapseId: collapseId ?? undefined };
+  const { collapseId, ...rest } = stored as StoredNotification;
+  return { ...rest, collapseId: collapseId ?? undefined };
 }
 
 interface StoredNotification extends Omit<EncryptedNotification, 'collapseId'> {
   readonly collapseId: string | null;
-  /** Former name of `addressee`, used in jobs that earlier versions stored. */
-  readonly pushAccountId?: EncryptedNotification['addressee'];
 }
