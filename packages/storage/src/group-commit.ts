@@ -50,7 +50,7 @@ const maximumBatchDelayMilliseconds = 10;
  */
 const maximumGroupMilliseconds = 50;
 /** Time limit of a group on SQLite. Longer, because the groups run one at a time, and each pays for a commit. */
-const maximumSoleGroupMilliseconds = 150;
+const maximumSerialGroupMilliseconds = 150;
 const longestPauseMilliseconds = 1000;
 // After this many failed writes in a group, the remaining writes are committed one by one.
 const maximumCulpritsPerGroup = 3;
@@ -228,7 +228,7 @@ export class GroupCommit<Tables> {
       try {
         const results: unknown[] = [];
         const until =
-          performance.now() + (runAtOnce ? maximumSoleGroupMilliseconds : maximumGroupMilliseconds);
+          performance.now() + (runAtOnce ? maximumSerialGroupMilliseconds : maximumGroupMilliseconds);
         for (const [index, { write }] of group.entries()) {
           if (index > 0 && performance.now() > until) break;
           progress.index = index;
